@@ -29,15 +29,19 @@ class References:
         systems: whose summaries are references; empty for the record's own field.
         leave_one_out: whether the summaries of those systems are scored too, each against those
             of the others.
+        jackknife: whether, with that, all other summaries are compared with one reference fewer
+            too: with every choice of them, and averaged. Otherwise they have one more.
     """
 
     systems: tuple[str, ...] = ()
     leave_one_out: bool = False
+    jackknife: bool = False
 
     @property
     def signature(self) -> str:
         """The choice in a signature."""
         suffix = "+leave-one-out" if self.leave_one_out else ""
+        suffix += "+jackknife" if self.jackknife else ""
         return ("+".join(self.systems) or "record") + suffix
 
     def attach(self, items: Iterable[Product | BadRecord]) -> Iterator[Product | BadRecord]:
@@ -51,6 +55,23 @@ class References:
                 yield item
             else:
                 yield from self._attached(item)
+
+    def choices(self, summary: Summary) -> list[tuple[str, ...]]:
+        """What a summary with its references is compared with, one time after the other.
+
+        Source: Lin 2004, section 2.1 (jackknifing); each set of all references but one.
+
+        Args:
+            summary: as :meth:`attach` gives it.
+
+        Returns:
+            The references; under ``jackknife``, of a summary that is no reference itself, all
+            choices of one fewer, if there are two.
+        """
+        texts = references_of(summary)
+        if not self.jackknife or summary.system in self.systems or len(texts) < 2:
+            return [texts]
+        return [texts[:place] + texts[place + 1 :] for place in range(len(texts))]
 
     def _attached(self, product: Product) -> Iterator[Product | BadRecord]:
         texts: dict[str | int, str]

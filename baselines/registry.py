@@ -84,7 +84,10 @@ def lookup(name: Name) -> Entry:
         raise ConfigurationError(f"{' and '.join(variants)} exclude each other")
     found = variants[0] if variants else name.head
     if found not in REGISTRY:
-        hint = nearest(found, REGISTRY).strip() or "`prevalence baselines --list` shows them"
+        hint = (
+            nearest(found.casefold(), REGISTRY).strip()
+            or "`prevalence baselines --list` shows them"
+        )
         raise ConfigurationError(f"unknown baseline metric {found!r}; {hint}")
     return REGISTRY[found]
 

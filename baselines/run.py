@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
@@ -18,13 +18,15 @@ from prevalence.signature import package_version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-__all__ = ["BaselineRun", "example_digest", "example_of"]
+__all__ = ["HOW_TO_REFER", "BaselineRun", "example_digest", "example_of"]
 
 Work = tuple[Product, Summary]
 """A summary with its product, references attached."""
 
 _NEVER = "never"
-_NO_REFERENCE = 'has no reference; name systems with --references or give "references"'
+HOW_TO_REFER = 'no reference; name systems with --references or give "references"'
+"""What a summary has that lacks references, and what to do."""
+_NO_REFERENCE = f"has {HOW_TO_REFER}"
 
 
 class BaselineRun:
@@ -32,8 +34,7 @@ class BaselineRun:
 
     Args:
         metrics: opened metrics with distinct names.
-        references: what the summaries are compared with; only its name is used here, since
-            items come with their references attached.
+        references: what the summaries are compared with; items come with it attached.
     """
 
     def __init__(self, metrics: Sequence[Metric], *, references: References) -> None:
@@ -63,6 +64,16 @@ class BaselineRun:
                     for summary in item.summaries
                     if _lacks(metric, example := example_of(item, summary)) is None
                 )
+
+    @property
+    def comparing(self) -> list[str]:
+        """Names of the metrics that compare with references."""
+        return [metric.name for metric in self.metrics if REFERENCE in metric.needs]
+
+    @property
+    def lacks_references(self) -> str:
+        """How the error of a summary ends that lacks nothing but references."""
+        return ": " + "; ".join(f"{name} {_NO_REFERENCE}" for name in self.comparing)
 
     @property
     def needs_preparation(self) -> bool:
@@ -110,8 +121,8 @@ class BaselineRun:
             able = [place for place, fault in enumerate(lacking) if fault is None]
             answers: dict[int, float] = {}
             if able:
-                found = metric.score([examples[place] for place in able], progress=progress)
-                answers = dict(zip(able, found.tolist(), strict=True))
+                found = self._values(metric, [work[place] for place in able], progress)
+                answers = dict(zip(able, found, strict=True))
             for place, fault in enumerate(lacking):
                 value = answers.get(place, math.nan)
                 undefined = not math.isfinite(value)
@@ -125,6 +136,19 @@ class BaselineRun:
             for entry, value, error in zip(work, values, errors, strict=True)
         ]
 
+    def _values(
+        self, metric: Metric, work: Sequence[Work], progress: Progress | None
+    ) -> list[float]:
+        """The metric of each summary, averaged over its choices of references."""
+        examples = [[example_of(*entry)] for entry in work]
+        if REFERENCE in metric.needs:
+            examples = [
+                [example._replace(references=some) for some in self._references.choices(summary)]
+                for (example,), (_, summary) in zip(examples, work, strict=True)
+            ]
+        found = iter(metric.score([*chain(*examples)], progress=progress).tolist())
+        return [_mean([*islice(found, len(group))]) for group in examples]
+
 
 def example_of(product: Product, summary: Summary) -> Example:
     """What metrics see of a summary."""
@@ -136,6 +160,12 @@ def example_digest(product: Product, summary: Summary) -> str:
     """Digest of everything in the input that can change a value, 16 hex digits."""
     data = json.dumps(example_of(product, summary), ensure_ascii=True).encode()
     return hashlib.blake2b(data, digest_size=8).hexdigest()
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean of what is not NaN."""
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _entries(item: Product | BadRecord) -> int:

@@ -540,6 +540,7 @@ class Tally(Generic[Row]):
         self._note = note
         self._limited = limited
         self.earlier = self.made = self.failed = 0
+        self._shown = self._hidden = 0
 
     @property
     def scored(self) -> int:
@@ -562,7 +563,14 @@ class Tally(Generic[Row]):
     def fail(self, error: str) -> None:
         """Count something without a value, and show why."""
         self.failed += 1
-        if not self._limited or self.failed <= _SHOWN_ERRORS:
+        self.tell(error)
+
+    def tell(self, error: str) -> None:
+        """Show why something that is counted has no value, unless enough was shown."""
+        if self._limited and self._shown >= _SHOWN_ERRORS:
+            self._hidden += 1
+        else:
+            self._shown += 1
             self._note(f"error: {error}")
 
     def good(self, items: Iterable[Record]) -> Iterator[Product]:
@@ -581,9 +589,8 @@ class Tally(Generic[Row]):
 
     def note_hidden(self) -> None:
         """Say how many errors were not shown."""
-        hidden = self.failed - _SHOWN_ERRORS
-        if self._limited and hidden > 0:
-            more = counted(hidden, "more error is", "more errors are")
+        if self._hidden:
+            more = counted(self._hidden, "more error is", "more errors are")
             self._note(f'{more} in the "error" fields of the rows')
 
 

@@ -119,6 +119,13 @@ def _metric_files(specs: str) -> Iterator[str]:
     is_flag=True,
     help="Score the --references too, each against the others.",
 )
+@option(
+    "Input",
+    "--jackknife",
+    is_flag=True,
+    help="Likewise, and compare other systems with as many references: each choice of all but one, "
+    "averaged.",
+)
 @input_options("systems", "limit")
 @field_options(
     ScorerOptions, "device", "dtype", "batch_tokens", "cache",
@@ -174,7 +181,8 @@ def _score(options: SimpleNamespace, metrics: Sequence[Metric]) -> _Rows:
     from prevalence.baselines.run import BaselineRun
     from prevalence.cli.progress import RunProgress
 
-    references = References(options.references, options.leave_one_out)
+    alone = options.leave_one_out or options.jackknife
+    references = References(options.references, alone, options.jackknife)
     selection = Selection(
         options.inputs,
         source_format=options.input_format,
@@ -228,12 +236,57 @@ class _Rows(Tally["ScoreRow"]):
         self._means = SystemMeans([metric.name for metric in engine.metrics])
         self._engine = engine
         self._options = options
+        # Errors of summaries without a reference, as long as no summary has one.
+        self._held: list[str] = []
+        self._one_by_one = False
+        self._systems: set[str | None] = set()
 
     def count(self, row: ScoreRow) -> None:
         """Add a row to the means."""
         self._means.add(row)
-        if row.error is not None:
-            self.fail(row.error)
+        self._systems.add(row.system)
+        if row.error is None:
+            self._one_by_one = True
+            self._tell_held()
+            return
+        self.failed += 1
+        lacks = self._engine.comparing and row.error.endswith(self._engine.lacks_references)
+        if lacks and not self._one_by_one:
+            self._held.append(row.error)
+        else:
+            self.tell(row.error)
+
+    def _tell_held(self) -> None:
+        for error in self._held:
+            self.tell(error)
+        self._held = []
+
+    def _tell_lacking(self) -> None:
+        """Say once that no summary at all has a reference, and which is the first."""
+        from prevalence.baselines.run import HOW_TO_REFER
+
+        if len(self._held) < 2:
+            self._tell_held()
+            return
+        where = self._held[0].removesuffix(self._engine.lacks_references)
+        names = self._engine.comparing
+        have = "has" if len(names) == 1 else "have"
+        note(
+            f"error: {where} and {len(self._held) - 1:,} more: {', '.join(names)} {have} "
+            f"{HOW_TO_REFER}"
+        )
+
+    def _note_uneven(self) -> None:
+        """Say that systems had more references than those that are references themselves."""
+        options = self._options
+        others = self._systems.difference(options.references, {None})
+        own = self._systems.intersection(options.references)
+        uneven = options.leave_one_out and not options.jackknife and self._engine.comparing
+        if uneven and own and others:
+            note(
+                f"{', '.join(sorted(map(str, own)))} had one reference fewer than the other "
+                "systems; --jackknife gives all the same number"
+            )
 
     def show(self) -> None:
         """Print the table and the notes."""
@@ -244,8 +297,10 @@ class _Rows(Tally["ScoreRow"]):
             console.print(self._means.table())
             console.print()
             console.print(plain(self._engine.signature), style="dim", soft_wrap=True)
+        self._tell_lacking()
         if self._options.quiet:
             return
+        self._note_uneven()
         self.note_earlier()
         scored = counted(self.scored, "summary", "summaries")
         note(f"{scored} scored, {self.failed:,} failed")
@@ -333,6 +388,8 @@ def _check(options: SimpleNamespace) -> None:
     refuse_two_streams(options.inputs)
     if options.leave_one_out and not options.references:
         raise click.UsageError("--leave-one-out goes with --references")
+    if options.jackknife and len(options.references) < 2:
+        raise click.UsageError("--jackknife goes with two --references or more")
     if options.output is not None:
         check_output(options.output)
     elif options.overwrite:

@@ -22,7 +22,7 @@ from prevalence.cli.outputs import check_output
 from prevalence.language import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from prevalence.meta.correlate import Bootstrap, Pairing
@@ -54,6 +54,8 @@ __all__ = [
 
 _NAMED = 5
 """Metrics with gaps that a note names."""
+_FEW = 3
+"""Systems or ids that a note names."""
 _FORMATS = ("table", "markdown", "latex", "json", "csv")
 _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
@@ -373,6 +375,8 @@ def _note_strangers(study: Study) -> None:
         return
     known = {pair.metric for pair in study.pairs}
     met = {pair.metric for pair in study.pairs if shares_summary(table, pair)}
+    if met:
+        _note_one_sided(study)
     for name in [name for name in table.metrics if name in known - met][:_NAMED]:
         valued, rated = table.first_summary(name), table.first_summary()
         if valued is not None and rated is not None:
@@ -380,6 +384,24 @@ def _note_strangers(study: Study) -> None:
                 f"{name} has no value for any rated summary: files must give ids and systems alike "
                 f"({name} has {_summary(valued)}; people rated {_summary(rated)})"
             )
+
+
+def _note_one_sided(study: Study) -> None:
+    """Ask whether names that only people rated are those that only metrics scored."""
+    from prevalence.cli.errors import note
+    from prevalence.meta.correlate import one_sided
+
+    for what, (rated, scored) in one_sided(study.table, study.pairs).items():
+        if rated and scored:
+            note(
+                f"{what}s with ratings and no scores: {_some(rated)}; with scores and no ratings: "
+                f"{_some(scored)}; if these are the same, give them alike in all files"
+            )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more
 
 
 def _summary(named: tuple[str, str]) -> str:

@@ -88,6 +88,8 @@ def agreement(study: Study, **parameters: Any) -> Report:
         refuse_given(("metrics", "own", "all_pairs", "people", "repeated"), "goes with --maximum")
     if not study.table.human:
         raise InputError("the inputs hold no human ratings")
+    if not parameters["quiet"]:
+        _note_one_rater(study)
     told = {name: parameters[name] for name in AgreementOptions._fields}
     opinsummeval = study.settings["convention"] == "opinsummeval"
     if told["one_category"] is None:
@@ -95,6 +97,21 @@ def agreement(study: Study, **parameters: Any) -> Report:
     if told["batch"] is None and opinsummeval:
         told["batch"] = _OPINSUMMEVAL_BATCH
     return agreement_report(study, AgreementOptions(**told))
+
+
+def _note_one_rater(study: Study) -> None:
+    """Say that there is no agreement without two raters, and where they may be."""
+    from prevalence.cli.errors import note
+    from prevalence.meta.raters import raters_in_names, two_raters
+
+    if any(map(two_raters, study.table.human.values())):
+        return
+    note(
+        "no summary has two raters, so nothing is known of agreement; give each rating a row, with "
+        'its rater in a column "rater" (in JSON, a list with one rating a rater)'
+    )
+    for stem, names in raters_in_names(study.table.dimensions).items():
+        note(f"{', '.join(names)} look like raters of {stem}, and are taken for dimensions")
 
 
 @click.command(cls=GroupedCommand, epilog=_MEANS_EXAMPLES)

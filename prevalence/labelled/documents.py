@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "GROUP_FIELDS",
     "RELATIONS",
     "Document",
     "Record",
@@ -173,6 +174,9 @@ def majority_target(targets: Sequence[Target]) -> Target:
     no = not yes and against > len(targets) - entailed - against
     return Target(float(yes), float(not (yes or no)), float(no), False)
 
+
+GROUP_FIELDS = ("group", "product_id", "id")
+"""What names the product of a record, in any layout; the first that is given counts."""
 
 RELATIONS = ("review", "product", "sentence")
 """What a premise may be."""

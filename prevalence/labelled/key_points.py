@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import Document, group_named, parse_target
+from prevalence.labelled.documents import GROUP_FIELDS, Document, group_named, parse_target
 from prevalence.readers.columns import with_point
 from prevalence.readers.key_points import (
     KeyPointTable,
@@ -33,6 +33,13 @@ __all__ = [
 ]
 
 _TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_OTHER_NAMES = {
+    "premise": ("review", "review_text", "source", "document", "context", "text", "comment"),
+    "hypothesis": ("sentence", "claim", "statement", "summary_sentence", "summary"),
+    "label": ("labels", "gold", "gold_label", "annotation", "supported", "entailment"),
+    "group": ("product", "product_name", "item", "item_id", "asin", "business", "topic"),
+}
+"""Columns of tables of pairs, and what they may be called elsewhere."""
 
 
 def holds_table(path: Path) -> bool:
@@ -77,12 +84,32 @@ def pair_records(path: Path) -> Iterator[tuple[str, Record]] | None:
         `FILE:LINE` and record of each row; None where the table is another one.
 
     Raises:
-        InputError: a row cannot be read.
+        InputError: a row cannot be read, or columns of pairs have other names.
     """
     first = _first_row(path)
     if first is None or not _is_pair(first):
+        if first is not None and first.delimiter and not _has_key_points(first):
+            _refuse_other_names(path, list(first.cells))
         return None
     return ((row.where, _record(row)) for row in named_rows(path))
+
+
+def _refuse_other_names(path: Path, columns: list[str]) -> None:
+    """Say which columns to rename, where a table holds pairs under other names."""
+    found = {
+        name: next((other for other in (name, *others) if other in columns), None)
+        for name, others in _OTHER_NAMES.items()
+    }
+    if found["premise"] is None or found["hypothesis"] is None:
+        return
+    if not set(GROUP_FIELDS).isdisjoint(columns):
+        del found["group"]
+    renamed = [f"{other} to {name}" for name, other in found.items() if other not in (name, None)]
+    lacking = "" if found["label"] else " and add a column label"
+    raise InputError(
+        f"{path}: needs columns premise, hypothesis and label; rename {', '.join(renamed)}"
+        f"{lacking}; there are: {', '.join(columns)}"
+    )
 
 
 def _record(row: NamedRow) -> Record:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import InputError
 from prevalence.labelled.documents import (
+    GROUP_FIELDS,
     RELATIONS,
     Document,
     Record,
@@ -30,9 +31,6 @@ LabelMode = Literal["majority", "soft"]
 
 Labels = tuple[Target | None, ...]
 """Targets of some hypotheses, None where one has no label."""
-
-_GROUP_FIELDS = ("group", "product_id", "id")
-"""What names the product of a record, in any layout; the first that is given counts."""
 
 
 def parse_record(
@@ -294,7 +292,7 @@ def _summary(written: Any, system: str, where: str) -> str:
 
 def _group_of(record: Record, fallback: str, where: str) -> str:
     """The product that a record belongs to; ``fallback`` where it names none."""
-    for field in _GROUP_FIELDS:
+    for field in GROUP_FIELDS:
         value = record.get(field)
         if isinstance(value, str) and not value.strip():
             continue

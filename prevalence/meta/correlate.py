@@ -27,7 +27,7 @@ from prevalence.stats.resampling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from prevalence.meta.table import RatingTable
     from prevalence.stats.arrays import Bools, Floats
@@ -40,6 +40,7 @@ __all__ = [
     "Pairing",
     "correlate",
     "metric_gaps",
+    "one_sided",
     "pairings",
     "score_grids",
     "unrated_metrics",
@@ -242,6 +243,31 @@ def shares_summary(table: RatingTable, pair: Pairing) -> bool:
     """Whether any summary that people rated has a value of the metric."""
     rated = ~np.isnan(table.mean_human(pair.dimension))
     return bool((rated & ~np.isnan(table.metric(pair.metric))).any())
+
+
+def one_sided(
+    table: RatingTable, pairs: Sequence[Pairing]
+) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Systems and ids that only people rated, and those that only metrics scored.
+
+    Args:
+        table: scores and ratings.
+        pairs: what is compared, at least one pairing.
+
+    Returns:
+        Under "system" and "id" the names with ratings and no score, and with scores and no rating.
+    """
+    rated = np.any([~np.isnan(table.mean_human(p.dimension)) for p in pairs], axis=0)
+    scored = np.any([~np.isnan(table.metric(p.metric)) for p in pairs], axis=0)
+    found = {}
+    for what, names, axis in (("system", table.systems, 0), ("id", table.items, 1)):
+        people, metrics = rated.any(axis=axis), scored.any(axis=axis)
+        one, other = people & ~metrics, metrics & ~people
+        found[what] = (
+            tuple(name for name, alone in zip(names, one, strict=True) if alone),
+            tuple(name for name, alone in zip(names, other, strict=True) if alone),
+        )
+    return found
 
 
 def unrated(table: RatingTable, pair: Pairing) -> Bools:

@@ -13,6 +13,8 @@ from prevalence.meta.levels import without_noise
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
     from prevalence.meta.conventions import Rounding
@@ -47,6 +49,7 @@ def model_means(
     decimals: int | None = None,
     rounding: Rounding = "half-up",
     marked: int = MARKED,
+    directions: Sequence[int] | None = None,
 ) -> ModelMeans:
     """Average every column of every system, then the columns.
 
@@ -56,6 +59,9 @@ def model_means(
             do; None averages them as they are.
         rounding: how they are cut.
         marked: number of places to mark.
+        directions: of each column 1 where high values are good, -1 where low ones are, 0 where
+            that is not known and no place is marked; None for 1 everywhere. The average has the
+            direction that all columns share.
 
     Returns:
         Averages and marks, both from unrounded values unless ``decimals`` is given.
@@ -71,7 +77,11 @@ def model_means(
     printed = values if decimals is None else _cut(values, decimals, rounding)
     average = printed.mean(axis=1) if printed.shape[1] else np.full(len(printed), np.nan)
     columns = np.column_stack([printed, average])
-    return ModelMeans(values, average, ranks(columns, marked=marked))
+    signs = [1] * printed.shape[1] if directions is None else [*directions]
+    shared = set(signs)
+    factors = np.array([*signs, shared.pop() if len(shared) == 1 else 0], dtype=np.float64)
+    places = ranks(columns * factors, marked=marked)
+    return ModelMeans(values, average, np.where(factors == 0.0, 0, places))
 
 
 def ranks(values: ArrayLike, *, marked: int = MARKED) -> Ints:

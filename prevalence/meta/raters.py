@@ -5,6 +5,8 @@ Ratings are float64 [items, systems, raters], NaN where a rater did not rate.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,6 +18,8 @@ from prevalence.meta.levels import correlate_level
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
     from prevalence.stats.arrays import Floats, Ints
@@ -32,8 +36,14 @@ __all__ = [
     "pairwise_rmse",
     "rater_correlations",
     "rater_spread",
+    "raters_in_names",
     "ratings_per_score",
+    "two_raters",
 ]
+
+_OF_RATER = re.compile(
+    r"(?P<stem>.*[^\W_])[ _.-](?P<rater>[^\W\d_]|(rater|annotator|annot|[ar])?\d+)", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +204,35 @@ def ratings_per_score(ratings: ArrayLike) -> ScoreCounts:
     places = [np.searchsorted(scale, row[~np.isnan(row)]) for row in rows]
     counts = np.array([np.bincount(place, minlength=scale.size) for place in places])
     return ScoreCounts(scale, counts, counts.mean(axis=0), counts.std(axis=0))
+
+
+def two_raters(ratings: ArrayLike) -> bool:
+    """Whether two raters rated any one summary.
+
+    Args:
+        ratings: float64 [items, systems, raters].
+
+    Raises:
+        InputError: another number of axes.
+    """
+    return bool(((~np.isnan(_cube(ratings))).sum(axis=2) > 1).any())
+
+
+def raters_in_names(dimensions: Iterable[str]) -> dict[str, list[str]]:
+    """Dimensions whose names end like those of raters, by what they have in common.
+
+    Args:
+        dimensions: names of dimensions, or what was taken for such.
+
+    >>> raters_in_names(["tone_A", "tone_B", "depth_1", "ease"])
+    {'tone': ['tone_A', 'tone_B']}
+    """
+    found = defaultdict(list)
+    for name in dimensions:
+        match = _OF_RATER.fullmatch(name)
+        if match is not None:
+            found[match["stem"]].append(name)
+    return {stem: names for stem, names in found.items() if len(names) > 1}
 
 
 def items_to_rerate(ratings: ArrayLike, *, bound: float) -> Ints:

@@ -11,6 +11,7 @@ import numpy as np
 from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
+from prevalence.report.directions import direction
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
@@ -49,11 +50,13 @@ def means_report(
     table, convention = study.table, study.convention
     printer = Printer(convention)
     decimals = convention.decimals if convention.average_rounded else None
+    directions = {name: direction(name, table.dimensions) for name in columns}
     found = model_means(
         np.stack([*columns.values()], axis=2),
         decimals=decimals,
         rounding=convention.rounding,
         marked=marked,
+        directions=[*directions.values()],
     )
     values = np.column_stack([found.values, found.average])
     names = [*columns, "average"] if average else [*columns]
@@ -67,7 +70,7 @@ def means_report(
         )
         for row, system in enumerate(table.systems)
     ]
-    notes = [f"small figures: place in the column, up to {marked}"] if marked else []
+    notes = _place_notes(directions, marked) if marked else []
     if average and convention.average_rounded:
         notes.append("the average is of rounded figures")
     records = [
@@ -76,6 +79,22 @@ def means_report(
     ]
     sheet = Sheet("Averages of systems", ("system", *names), tuple(rows), tuple(notes))
     return Report("means", study.settings, (sheet,), tuple(records))
+
+
+def _place_notes(directions: Mapping[str, int], marked: int) -> list[str]:
+    """What the marked places mean, and in which columns low is best, or nothing is marked."""
+    low, unknown = (
+        [name for name, found in directions.items() if found == sought] for sought in (-1, 0)
+    )
+    notes = []
+    if len(unknown) < len(directions):
+        notes.append(f"small figures: place in the column, up to {marked}")
+    if low:
+        notes.append(f"low is best: {', '.join(low)}")
+    if unknown:
+        names = ", ".join(unknown)
+        notes.append(f"unmarked, since it is not known whether high or low is best: {names}")
+    return notes
 
 
 _NO_INTERVAL: dict[NoInterval, str] = {
@@ -191,7 +210,8 @@ def comparison_sheet(
     statistic = "difference" if test == "permutation" else "t"
     names = ("metrics", "dimension", "level", "coefficient", "summaries", "first", "second")
     notes = [
-        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else "")
+        *printer.star_notes(rows),
+        "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else ""),
     ]
     if _differ(comparisons, cells, printer):
         notes.append(
@@ -247,8 +267,10 @@ class _Layout(NamedTuple):
         places = {
             (cell.row, _Column(cell.dimension, cell.level, cell.kind)): cell for cell in cells
         }
-        values = [[self._cut(places.get((row, column))) for column in columns] for row in rows]
-        marks = ranks(np.array(values).reshape(len(rows), -1), marked=self.marked)
+        values = [[self._ranked(places.get((row, column))) for column in columns] for row in rows]
+        low = self._low(cells)
+        factors = np.array([[-1.0 if row in low else 1.0] for row in rows])
+        marks = ranks(np.array(values).reshape(len(rows), -1) * factors, marked=self.marked)
         lines = []
         for number, row in enumerate(rows):
             found = [places.get((row, column)) for column in columns]
@@ -258,8 +280,15 @@ class _Layout(NamedTuple):
             self._title(cells),
             ("metric", *_headers(columns), *self._average_headers(columns)),
             tuple(lines),
-            tuple(self._notes(cells)),
+            (*self.printer.star_notes(lines), *self._notes(cells)),
         )
+
+    @staticmethod
+    def _low(cells: Sequence[Correlation]) -> list[str]:
+        """Rows of metrics whose low values are good."""
+        dimensions = {cell.dimension for cell in cells}
+        metrics = {cell.row: cell.metric for cell in cells}
+        return [row for row, metric in metrics.items() if direction(metric, dimensions) < 0]
 
     def parts_sheet(self, cells: Sequence[Correlation]) -> Sheet:
         names = list(cells[0].parts)
@@ -275,7 +304,12 @@ class _Layout(NamedTuple):
         ]
         unit = "item" if cells[0].level == "summary" else "system"
         title = f"{cells[0].kind.capitalize()} by {unit}"
-        return Sheet(title, ("metric · dimension", *names), tuple(rows))
+        notes = tuple(self.printer.star_notes(rows))
+        return Sheet(title, ("metric · dimension", *names), tuple(rows), notes)
+
+    def _ranked(self, cell: Correlation | None) -> float:
+        """The value that a place is given for; that of two systems gets none."""
+        return float("nan") if cell is not None and _of_two(cell) else self._cut(cell)
 
     def _cut(self, cell: Correlation | None) -> float:
         value = float("nan") if cell is None else cell.value
@@ -318,21 +352,36 @@ class _Layout(NamedTuple):
 
     def _notes(self, cells: Sequence[Correlation]) -> list[str]:
         notes = []
-        if any(not np.isnan(cell.p) for cell in cells):
-            limits = self.printer.convention.thresholds
-            notes.append(
-                ", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in enumerate(limits, start=1))
-            )
         if any(cell.level == "pooled" and not np.isnan(cell.p) for cell in cells):
             notes.append("pooled: p is too small where the summaries of an item are alike")
+        notes += _two_notes(cells)
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
             notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
         notes += _interval_notes(cells)
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")
+            low = self._low(cells)
+            if low:
+                notes.append(
+                    f"low is good, so the most negative correlation is best: {', '.join(low)}"
+                )
         undefined, absent = (sum(getattr(c, n) for c in cells) for n in ("undefined", "absent"))
         return [*notes, *undefined_notes(undefined, absent, self.printer.convention)]
+
+
+def _of_two(cell: Correlation) -> bool:
+    return cell.level == "system" and cell.n == 2 and not np.isnan(cell.value)
+
+
+def _two_notes(cells: Sequence[Correlation]) -> list[str]:
+    """Which metrics are correlated over two systems, whose coefficient is 1 or -1 anyway."""
+    rows = dict.fromkeys(cell.row for cell in cells if _of_two(cell))
+    if not rows:
+        return []
+    return [
+        f"system level: of 2 systems alone, which is no evidence, so unmarked: {', '.join(rows)}"
+    ]
 
 
 def _interval_notes(cells: Sequence[Correlation]) -> list[str]:

@@ -220,7 +220,7 @@ def _latex(report: Report) -> str:
     for sheet in report.sheets:
         head = " & ".join(_latex_text(name) for name in sheet.columns)
         body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
-        notes = " ".join(_latex_text(note) for note in sheet.notes)
+        notes = "; ".join(_latex_text(note) for note in sheet.notes)
         parts.append(
             "\n".join(
                 [
@@ -324,6 +324,13 @@ class Printer(NamedTuple):
         small = 0.0 < p < 10.0**-4
         text = f"{p:.1e}" if small else printed(p, max(4, self.convention.decimals))
         return Cell(text, len(stars(p, self.convention.thresholds)), value=float(p))
+
+    def star_notes(self, rows: Iterable[Iterable[Cell]]) -> list[str]:
+        """What stars mean, where any of the cells has some."""
+        if not any(cell.stars for row in rows for cell in row):
+            return []
+        limits = enumerate(self.convention.thresholds, start=1)
+        return [", ".join(f"{'*' * place} p ≤ {p:g}" for place, p in limits)]
 
     @staticmethod
     def whole(number: float) -> Cell:

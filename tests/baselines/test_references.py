@@ -64,3 +64,22 @@ def test_a_record_of_references_only_has_nothing_to_score():
 def test_signatures():
     assert References().signature == "record"
     assert References(("a", "b"), leave_one_out=True).signature == "a+b+leave-one-out"
+    both = References(("a", "b"), leave_one_out=True, jackknife=True)
+    assert both.signature == "a+b+leave-one-out+jackknife"
+
+
+def test_choices_of_one_reference_fewer():
+    names = ("one", "two", "three")
+    summaries = tuple(Summary(name, name) for name in (*names, "model"))
+    item = Product("p", (Review("good"),), summaries)
+    for jackknife, expected in (
+        (False, [names]),
+        (True, [("two", "three"), ("one", "three"), ("one", "two")]),
+    ):
+        choice = References(names, leave_one_out=True, jackknife=jackknife)
+        ((one, *_, model),) = (found.summaries for found in choice.attach([item]))
+        assert choice.choices(one) == [("two", "three")]
+        assert choice.choices(model) == expected
+    alone = References(("one",), leave_one_out=True, jackknife=True)
+    ((*_, model),) = (found.summaries for found in alone.attach([product()]))
+    assert alone.choices(model) == [("first",)], "of one reference there is no choice"

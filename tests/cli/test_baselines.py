@@ -83,6 +83,41 @@ def test_systems_as_references(run, write, products):
     assert "|refs:good+half+leave-one-out|" in row["signature"]
 
 
+def test_summaries_without_a_reference_are_told_once(run, write, products):
+    item = {key: value for key, value in products[0].items() if key != "reference"}
+    item.pop("references", None)
+    path = write(item, {**item, "id": "again"})
+    result = run("baselines", path, "-m", "rouge-1,rouge-2", "-q")
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.endswith(
+        ":1: summary by 'good' and 3 more: rouge-1, rouge-2 have no reference; name systems with "
+        '--references or give "references"'
+    )
+
+
+def test_people_and_systems_have_the_same_number_of_references(run, write):
+    path = write(
+        {"id": "p", "reviews": ["a"],
+         "summaries": {"one": "a b", "two": "a c", "model": "a b"}}
+    )  # fmt: skip
+    words = ("baselines", path, "-m", "rouge-1", "--references", "one,two", "--format", "jsonl")
+
+    def values(*more):
+        result = run(*words, *more)
+        assert result.exit_code == 0, result.stderr
+        return [row["metrics"]["rouge-1"] for row in rows_of(result.stdout)], result.stderr
+
+    note = "one, two had one reference fewer than the other systems; --jackknife gives all the same"
+    found, said = values("--leave-one-out")
+    assert found == [0.5, 0.5, 1.0], "the best of 1 and 0.5"
+    assert note in said
+    found, said = values("--jackknife")
+    assert found == [0.5, 0.5, 0.75], "the mean of 1 and 0.5"
+    assert note not in said
+    assert note not in values("--leave-one-out", "--systems", "one,two")[1]
+
+
 def test_a_run_goes_on_where_it_stopped(run, write, products, tmp_path):
     path, output = write(*products), tmp_path / "rows.jsonl"
     command = ("baselines", path, "-m", "rouge-1:against=reviews", "--output", output)
@@ -121,6 +156,8 @@ def test_another_reference_is_other_input(run, write, products, tmp_path):
         (["IN", "-m", "rouge-1", "--systems", "nobody"], "--systems: no summary by nobody; choose"),
         (["IN", "-m", "rouge-1", "--references", "good,half"], "no summary is left to score"),
         (["IN", "-m", "rouge-1", "--leave-one-out"], "goes with --references"),
+        (["IN", "-m", "rouge-1", "--jackknife"], "--jackknife goes with two --references or more"),
+        (["IN", "-m", "ROUGE-L"], "unknown baseline metric 'ROUGE-L'; did you mean rouge-l"),
         (["IN", "-m", "rouge-1", "--overwrite"], "--overwrite goes with --output"),
         (["IN", "-m", "rouge-1", "--output", "IN"], "is an input"),
         (["IN", "-m", "rouge-1", "--output", "no/such/folder.jsonl"], "no folder"),
@@ -192,8 +229,7 @@ def test_references_by_nobody_are_refused(run, write, products):
     result = run("baselines", write(products[0]), "-m", "rouge-1", "--references", "no", "-q")
     assert result.exit_code == 2
     assert "error: --references: no summary by no; choose from good, half" in result.stderr
-    # Until the input has been read, a record may only lack that system.
-    assert result.stderr.count("rouge-1 has no reference") == 2
+    assert "has no reference" not in result.stderr
 
 
 def test_a_bad_record_is_a_row(run, write, products):
@@ -208,7 +244,8 @@ def test_a_bad_record_is_a_row(run, write, products):
 def test_errors_are_all_shown_where_no_rows_are_written(run, write):
     # Of 21 errors the last is one more than a run with rows shows.
     record = {"reviews": ["Warm."], "summaries": {"s": "Warm."}}
-    path = write(*({"id": f"p{number}", **record} for number in range(21)))
+    good = {"id": "good", "reference": "Warm.", **record}
+    path = write(*({"id": f"p{number}", **record} for number in range(21)), good)
     words = ("baselines", path, "-m", "rouge-1")
     table, lines = run(*words).stderr, run(*words, "--format", "jsonl").stderr
     assert (table.count("error: "), lines.count("error: ")) == (21, 20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,9 +59,35 @@ def test_a_file_beside_it_is_refused(tmp_path: Path) -> None:
 
 def test_a_table_of_other_columns_is_told_what_tables_are_read(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
-    path.write_text("premise,claim,label\na,b,1\n")
-    said = r"pairs.csv:2: .*there are: premise, claim, label; .* tables with premise, hypothesis"
+    path.write_text("premise,other,label\na,b,1\n")
+    said = r"pairs.csv:2: .*there are: premise, other, label; .* tables with premise, hypothesis"
     with pytest.raises(InputError, match=said):
+        read_documents(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (
+            "product,review,sentence,label",
+            "rename review to premise, sentence to hypothesis, product to group; there are: "
+            "product, review, sentence, label",
+        ),
+        ("premise,claim,label", "rename claim to hypothesis; there are"),
+        (
+            "id,source,claim,gold",
+            "rename source to premise, claim to hypothesis, gold to label; there are",
+        ),
+        ("Review,Claim,by", "rename review to premise, claim to hypothesis and add a column label"),
+    ],
+)
+def test_pairs_under_other_names_are_told_what_to_rename(
+    tmp_path: Path, header: str, said: str
+) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"{header}\n{header}\n")
+    needed = f"{path}: needs columns premise, hypothesis and label; {said}"
+    with pytest.raises(InputError, match=re.escape(needed)):
         read_documents(path)
 
 

@@ -43,6 +43,17 @@ def test_a_system_without_a_column_has_no_average():
     assert np.isnan(model_means(np.empty((1, 2, 0))).average).all()
 
 
+def test_low_is_best_where_the_direction_says_so():
+    scores = [[[1, 4, 3], [2, 2, 1], [NAN, 3, 2]]]
+    found = model_means(scores, directions=[1, -1, 0])
+    assert found.marks.tolist() == [[2, 3, 0, 0], [1, 1, 0, 0], [0, 2, 0, 0]]
+    assert model_means([[[3, 4], [1, 2]]], directions=[-1, -1]).marks.tolist() == [
+        [2, 2, 2],
+        [1, 1, 1],
+    ]
+    assert model_means(np.empty((1, 2, 0)), directions=[]).marks.tolist() == [[0], [0]]
+
+
 @law
 @given(
     column=st.lists(st.sampled_from([1.0, 2.0, 2.5, 4.0]), min_size=1, max_size=9),

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from prevalence.meta.conventions import cut, printed
-from prevalence.report.sheets import FORMATS, Cell, Report, Sheet, records_of, render
+from prevalence.meta.conventions import CONVENTIONS, cut, printed
+from prevalence.report.sheets import FORMATS, Cell, Printer, Report, Sheet, records_of, render
 
 SHEET = Sheet(
     "Tau at 5% & more",
@@ -55,6 +55,21 @@ def test_latex():
     assert r"rouge\_1 & \textbf{0.52$^{**}$} & -- \\" in text
     assert r"=cmd|x & -0.10$_{2}$ & 0.3$^{*}$ \\" in text
     assert r"\caption{Tau at 5\% \& more. {*} p $\leq$ 0.05}" in text
+
+
+def test_notes_of_a_caption_are_told_apart():
+    sheet = Sheet("Title", ("a",), ((Cell("x"),),), ("first", "second: of 2"))
+    assert r"\caption{Title. first; second: of 2}" in render(Report("x", {}, (sheet,)), "latex")
+    assert r"\caption{Title}" in render(
+        Report("x", {}, (Sheet("Title", ("a",), ((Cell("x"),),)),)), "latex"
+    )
+
+
+def test_stars_are_explained_where_there_are_some():
+    printer = Printer(CONVENTIONS["default"])
+    plain, starred = (Cell("x"), Cell("0.1")), (Cell("y"), Cell("0.9", stars=1))
+    assert printer.star_notes([plain]) == []
+    assert printer.star_notes([plain, starred]) == ["* p ≤ 0.05, ** p ≤ 0.01"]
 
 
 def test_latex_rows_do_not_become_options_of_the_line_before():
