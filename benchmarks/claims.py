@@ -6,8 +6,8 @@ as there can be. Precision is the matched share of the claims that the rules mak
 the claims cut by hand, both pooled over sentences. "Whole" is the baseline that cuts nothing.
 
 Besides, readers judged claims of 163, 176 and 819 sentences as language models write them, and of
-424 as shops and sites publish them: sound, broken (no statement) or wrong (the sentence does not say
-it). A sentence left whole is sound; a claim that no reader has seen, because the rules have
+424 as shops and sites publish them: sound, broken (no statement) or wrong (the sentence does not
+say it). A sentence left whole is sound; a claim that no reader has seen, because the rules have
 changed, is counted apart.
 """
 
@@ -37,8 +37,12 @@ HAND_CUT = tuple(
 )
 READ = tuple(
     ROOT / "benchmarks" / "data" / f"{name}.jsonl"
-    for name in ("claim_soundness", "claim_soundness_more", "claim_soundness_sites",
-                 "claim_soundness_sentences")  # fmt: skip
+    for name in (
+        "claim_soundness",
+        "claim_soundness_more",
+        "claim_soundness_sites",
+        "claim_soundness_sentences",
+    )
 )
 LEAST_F1 = 0.8
 PARTS = ("tuning", "second", "apart")
