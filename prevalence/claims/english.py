@@ -483,7 +483,8 @@ def _open(low: str, form: str | None, around: _Around) -> str:
     if low in _PREPOSITIONS and (low not in _ADVERBS or around.after[:1].isalnum()):
         return "prep"
     looks = low.endswith(("-looking", "-tasting", "-smelling", "-sounding", "-feeling"))
-    looks = looks or ("-" in low and low.rpartition("-")[2] in ADJECTIVES - {"wise"})
+    tail = low.rpartition("-")[2]
+    looks = looks or ("-" in low and tail in ADJECTIVES and tail != "wise")
     looks = looks or low.startswith("non-") or _is_compared(low)
     if looks or low in ADJECTIVES or (low.startswith(("un", "in", "im")) and low[2:] in ADJECTIVES):
         return "adj"
@@ -501,7 +502,7 @@ _NO_COMPARISON = word_set("cooler stranger drier dryer opener fewer dimmer")
 
 def _is_compared(low: str) -> bool:
     """Whether a word compares by an adjective: "thinner", "cozier", "widest"."""
-    if not low.endswith(("er", "est")) or low in _ADVERBS | _NO_COMPARISON:
+    if not low.endswith(("er", "est")) or low in _ADVERBS or low in _NO_COMPARISON:
         return False
     stem = low.removesuffix("est").removesuffix("er")
     stems = {stem, stem + "e", stem[:-1], stem[:-1] + "y" if stem.endswith("i") else stem}
