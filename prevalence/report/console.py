@@ -170,7 +170,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
     table.add_column(overflow="fold")
     for place, sentence in enumerate(row):
         table.add_row(str(place), _verdict(sentence, row.n_reviews), plain(sentence.text))
-        evidence = _evidence_line(sentence)
+        evidence = _evidence_line(sentence, row.n_reviews)
         if evidence:
             table.add_row("", "", plain(evidence, "dim"))
     parts: list[RenderableType] = [head, table]
@@ -355,7 +355,7 @@ def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
     return Text(note, "red" if sentence.support == 0 else "green")
 
 
-def _evidence_line(sentence: ScoredSentence) -> str:
+def _evidence_line(sentence: ScoredSentence, n_reviews: int) -> str:
     """The reviews by index, as the JSON rows have them; empty where there are none to name."""
     parts = []
     if sentence.supporting_reviews:
@@ -365,7 +365,7 @@ def _evidence_line(sentence: ScoredSentence) -> str:
     if sentence.contradicting_reviews:
         parts.append(f"against {_listed(sentence.contradicting_reviews)}")
     if sentence.quantity is not None:
-        parts.append(quantity_note(sentence.quantity))
+        parts.append(quantity_note(sentence.quantity, n_reviews))
     return " · ".join(parts)
 
 
