@@ -513,6 +513,7 @@ class Contents:
         kinds = {
             "unsupported": not masks and support == 0,
             "contradicted": bool(against),
+            "wrong-quantity": quantity is not None and quantity.get("agrees") is False,
             "trivial": bool(item.get("trivial")),
             "redundant": redundant is not None,
             "doubtful": any(cell.isupper() for cell in cells),
