@@ -193,6 +193,8 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         low, high = profile.coverage_interval
         figures.insert(1, f"(95%: {low:.3f}–{high:.3f})")
     yield Text(" · ".join(figures))
+    if profile.groups:
+        yield plain(_groups_line(profile))
     for reason in dict.fromkeys(profile.missing.values()):
         names = [figure_name(name) for name, why in profile.missing.items() if why == reason]
         yield plain(f"no {', '.join(names)}: {reason}", "dim")
@@ -206,6 +208,19 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         table.add_row(f"  {one.support}/{one.asked} support", plain(one.text))
         table.add_row("", Text(f"reviews {_listed(one.supporting_reviews)}", "dim"))
     yield table
+
+
+def _groups_line(profile: Profile) -> str:
+    """How well each group of reviews is covered, the worst first, and all reviews beside them."""
+    groups = sorted(
+        profile.groups.items(), key=lambda item: (not item[1]["reviews"], item[1]["coverage"] or 0)
+    )
+    shown = [
+        f"{name} {shown_number(group['coverage'])} ({counted(group['reviews'], 'review')})"
+        for name, group in groups
+    ]
+    everyone = f"all reviews {shown_number(profile.review_coverage)}"
+    return f"least covered group first: {' · '.join([*shown, everyone])}"
 
 
 def support_view(
