@@ -20,8 +20,10 @@ class Agreement(NamedTuple):
         low: least share that they stand for.
         high: greatest share.
         agrees: whether the interval of the share of supporting reviews meets that range; None
-            where the reviews were not asked.
+            where the reviews were not asked, or the words are of a part of the reviewers.
         interval: of that share, or None likewise.
+        support: how many reviews support the statement, or None likewise.
+        of: that part of the reviewers ("families"), or None.
     """
 
     text: str
@@ -29,6 +31,8 @@ class Agreement(NamedTuple):
     high: float
     agrees: bool | None
     interval: tuple[float, float] | None
+    support: int | None = None
+    of: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields as a JSON object."""
@@ -74,16 +78,17 @@ def agreement(quantity: Quantity, support: int | None, n_reviews: int) -> Agreem
         n_reviews: reviews, at least 1.
 
     Returns:
-        The comparison. Only a quantity that denies agrees with no support at all.
+        The comparison. Only a quantity that denies agrees with no support at all. That of a part
+        of the reviewers ("most families") is not compared: nobody knows which reviews are theirs.
 
     >>> from prevalence.claims.quantities import quantified
     >>> agreement(quantified("Most users love it.").quantity, 1, 20).agrees
     False
     """
     low, high = quantity.shares(n_reviews)
-    if support is None:
-        return Agreement(quantity.text, low, high, None, None)
+    if support is None or quantity.of is not None:
+        return Agreement(quantity.text, low, high, None, None, of=quantity.of)
     interval = wilson_interval(support, n_reviews)
     meets = interval[0] <= high and low <= interval[1]
     agrees = meets and (support > 0 or quantity.denies)
-    return Agreement(quantity.text, low, high, agrees, interval)
+    return Agreement(quantity.text, low, high, agrees, interval, support)

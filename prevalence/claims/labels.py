@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import ACTIVE, ENDS, Piece, find_core, pieces_of, shape_of
@@ -14,7 +15,15 @@ from prevalence.claims.noun_lists import SHARED_NOUNS
 from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
-from prevalence.claims.words import ADJECTIVES, COPULAS, is_base, is_past, is_past_only, word_set
+from prevalence.claims.words import (
+    ADJECTIVES,
+    COPULAS,
+    be_after,
+    is_base,
+    is_past,
+    is_past_only,
+    word_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +44,7 @@ _NEUTRAL = word_set("special general main other key common overall additional po
 def drafts_of(text: str) -> list[Draft]:
     """The claims of a sentence; none where no rule is safe or the sentence is too long.
 
-    A label that praises or blames is a claim; any other is left out before a clause.
+    A label that praises, blames or denies is a claim; any other is left out before a clause.
     """
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
     return _drafts(text, words) if 0 < len(words) <= MOST_WORDS else []
@@ -119,7 +128,9 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     praise = any(noun.adjectives for noun in descriptions_in(label) or [])
     judged = praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
     told = judged and label[0].low not in _NEUTRAL
-    named = [Draft(label, 0, label[0].start, label[-1].end, changed=True)] if told else []
+    lacking = _denied(label)
+    named = [Draft(lacking or label, 0, label[0].start, label[-1].end, changed=True)]
+    named = named if told or lacking else []
     if all(word.tag != "mark" or word.text in "$€£" for word in first.words) and (
         found := _predicated(label, [first, *others])
     ):
@@ -153,6 +164,56 @@ def _named(label: list[Token]) -> list[Token]:
     if len(label) > NAME_WORDS:
         return label
     return [w._replace(tag="noun") if w.tag in {"verb", "base", "ing"} else w for w in label]
+
+
+_NO_THING = word_set("""
+doubt wonder surprise surprises matter way question problem worries thanks kidding joke exaggeration
+brainer contest idea luck excuse offense deal means mention mentions complaint complaints regret
+regrets one
+""")
+"""What "no" before them denies of nothing in particular: "no doubt", "no complaints"."""
+_THINGS = frozenset({"adj", "noun", "ing", "num"})
+
+
+def _denied(label: list[Token]) -> list[Token] | None:
+    """What a label says that denies or lacks something, as a clause; None of any other.
+
+    >>> [plain_text(_denied(tagged(label))) for label in ("No lift", "Not for kids", "Missing AC")]
+    ['There is no lift', 'It is not for kids', 'The AC is missing']
+    """
+    first, rest = label[0], label[1:]
+    things = list(takewhile(lambda word: word.tag in _THINGS, rest))
+    if first.low in {"not", "nothing"} and rest:
+        begin = 1 if rest[0].low == "recommended" or rest[0].tag == "adv" else 0
+        fitting = [word.low for word in rest[begin:][:1]] == ["for"]
+        fits = fitting and _is_named(rest[begin + 1 :])
+        alone = plain_text(label).lower() in {"not recommended", "nothing special"}
+        it = [first.reworded("It", "pron"), first.reworded("is", "aux")]
+        return [*it, first.reworded(first.low), *rest] if alone or fits else None
+    if first.low in {"lack", "absence"} and len(rest) > 1 and rest[0].low == "of":
+        article = first.reworded("a" if first.low == "lack" else "an", "det")
+        there = [first.reworded("There", "pron"), first.reworded("is", "aux"), article]
+        of_thing = _is_named(rest[1:])
+        return [*there, first.reworded(first.low, "noun"), *rest] if of_thing else None
+    if not things or things[-1].tag in {"adj", "num"}:
+        return None
+    be = be_after(things[-1].low)
+    if first.low in {"no", "zero"} and things[0].low not in _NO_THING:
+        there = [first.reworded("There", "pron"), first.reworded(be, "aux")]
+        no = first.reworded(first.low, "det")
+        return [*there, no, *rest] if _is_named(rest) else None
+    if first.low == "missing" and len(things) == len(rest):
+        the = [] if be == "are" else [first.reworded("The", "det")]
+        last = rest[-1]
+        return [*the, *rest, last.reworded(be, "aux"), last.reworded("missing", "adj")]
+    return None
+
+
+def _is_named(words: Sequence[Token]) -> bool:
+    """Whether words name a thing or people: "families", "parking on site"."""
+    fits = {*_THINGS, "det", "poss", "prep", "conj"}
+    named = all(word.tag in fits for word in words)
+    return named and bool(words) and words[-1].tag in {"noun", "ing"}
 
 
 def _predicated(label: list[Token], pieces: list[Piece]) -> list[Draft]:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
+from prevalence.claims.people import ADVERB, OTHERS_DO, PEOPLE, REPORT, THEY, TROUBLE, part_of
 from prevalence.claims.words import is_base, is_third
 from prevalence.marks import closed, without_marks
 
@@ -100,49 +101,7 @@ _LIMIT = (
     r"|(?P<most>up to|at most|no more than)"
     r"|only|just) "
 )
-_PERSON = (
-    r"(?:(?:other|satisfied|happy|unhappy|past|previous|recent|verified|long-term|first-time|"
-    r"new|former|regular|frequent|solo|older|younger|elderly|experienced|vegetarian|lone|loyal|"
-    r"longtime|dissatisfied|disappointed|frustrated|skeptical|pleased|delighted) )?"
-    r"(?:user|customer|reviewer|review|buyer|owner|person|guest|visitor|diner|patron|reader|player|"
-    r"parent|shopper|purchaser|consumer|client|respondent|wearer|listener|viewer|travell?er|"
-    r"individual|patient|student|driver|gamer|runner|critic|fan|recipient|"
-    r"couple|learner|subscriber|commuter|sleeper|hiker|camper|cyclist|beginner|newcomer)"
-)
-_PEOPLE = (
-    rf"(?P<people>{_PERSON}s|people|others|folks|families|locals|regulars|(?P<one>{_PERSON}))\b"
-)
-
-_REPORT = (
-    r"(?:say|said|says|note[sd]?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]?|claim(?:s|ed)?|"
-    r"comment(?:s|ed)?|remark(?:s|ed)?|add(?:s|ed)?|observe[sd]?|warn(?:s|ed)?|confirm(?:s|ed)?|"
-    r"point(?:s|ed)? out|emphasi[sz]e[sd]?|stress(?:es|ed)?|complain(?:s|ed)?|suggest(?:s|ed)?|"
-    r"indicate[sd]?|think|thinks|thought|feel|feels|felt|believe[sd]?|agree[sd]?|find|finds|found|"
-    r"noticed?|discovered|highlight(?:s|ed)?|write|wrote|argued?|caution(?:s|ed)?|conclude[sd]?|"
-    r"acknowledge[sd]?|admit(?:s|ted)?|insist(?:s|ed)?)"
-)
-_OTHERS_DO = (
-    r"(?:love[sd]?|like[sd]?|enjoy(?:s|ed)?|appreciate[sd]?|recommend(?:s|ed)?|prefer(?:s|red)?|"
-    r"praise[sd]?|praising|dislike[sd]?|hate[sd]?|consider(?:s|ed)?|describe[sd]?|want(?:s|ed)?|"
-    r"wish(?:es|ed)?|criticize[sd]?|criticise[sd]?|admire[sd]?|rave[sd]?|experience[sd]?|regret|"
-    r"calls? (?:it|them|the|its|their)|called (?:it|them|the|its|their)|"
-    r"return(?:s|ed)? (?:it|them|the)|bought|struggle[sd]?|express(?:es|ed)?|commend(?:s|ed)?|"
-    r"(?:would|ha[sd]|have|are|were) (?:\w+ )?(?:recommend|complained|reported|praised|noted)|"
-    r"(?:is|are|was|were) (?:\w+ )?(?:happy|unhappy|satisfied|disappointed|impressed|pleased|"
-    r"delighted|surprised|frustrated|annoyed))"
-)
-_TROUBLE = r"(?:problem|issue|complaint|trouble|difficult(?:y|ies)|regret)"
-_ADVERB = r"(?:(?:also|even|often|frequently|consistently|however|really|further|still|both) )?"
-
-
-_THEY = (
-    rf"they(?= {_ADVERB}(?:say|said|noted?|mention(?:ed)?|report(?:ed)?|stated?|comment(?:ed)?"
-    r"|remark(?:ed)?|warn(?:ed)?|complain(?:ed)?|think|thought|believed?|find|found|praised?"
-    r"|appreciated?|recommend(?:ed)?|described?|highlight(?:ed)?|criticized?|consider(?:ed)?"
-    r"|disliked?|point(?:ed)? out|enjoy(?:ed)?|admired?|liked?)\b)"
-)
-"""Those who say something, known from what they do."""
-_PEOPLE2 = _PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
+_PEOPLE2 = PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
 
 
 def _pattern() -> re.Pattern[str]:
@@ -157,29 +116,29 @@ def _pattern() -> re.Pattern[str]:
     link = r"(?: of)?(?: the| these| our| all)? "
     nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
     # Not "everyone was friendly", which is said of the staff.
-    ends = rf"(?:{nobody})(?= (?:ha[sd]|have) (?:\w+ )?{_TROUBLE}|[.!?]*$)"
+    ends = rf"(?:{nobody})(?= (?:ha[sd]|have) (?:\w+ )?{TROUBLE}|[.!?]*$)"
     # Not "most mention of it is positive", "most remarks are positive", "a couple was delighted".
     noun = (
         r"(?! (?:mention|report|claim|praise|note|thought|experience)s? of\b"
         r"| (?:mention|report|claim|remark|comment|note|thought|experience)s (?:are|were|with)\b"
         r"|(?<=couple) (?:is|was|has)\b)"
     )
-    alone = rf"(?P<alone>{noun}(?= {_ADVERB}(?:{_REPORT}|{_OTHERS_DO})\b)|{ends})"
+    alone = rf"(?P<alone>{noun}(?= {ADVERB}(?:{REPORT}|{OTHERS_DO})\b)|{ends})"
     # Not "all reviewers but one", "one person out of nine".
     but = r"(?! (?:but|out of) |,? (?:except|apart from|aside from|other than|excluding)\b)"
     # Without re.ASCII, "ſix" would be "six".
     flags = re.IGNORECASE | re.ASCII
     return re.compile(
-        rf"(?:{quantity}(?:{link}{_PEOPLE}{but}|{alone})|(?:the )?{_PEOPLE2}|{_THEY})", flags
+        rf"(?:{quantity}(?:{link}{PEOPLE}{but}|{alone})|(?:the )?{_PEOPLE2}|{THEY})", flags
     )
 
 
 _AT = _pattern()
-_FRAME = re.compile(rf" {_ADVERB}(?P<verb>{_REPORT})(?P<that>,? that)?\b", re.IGNORECASE)
+_FRAME = re.compile(rf" {ADVERB}(?P<verb>{REPORT})(?P<that>,? that)?\b", re.IGNORECASE)
 _SOURCE = re.compile(
     r"(?:according to|in the (?:opinion|view|experience) of) (?=\w)", re.IGNORECASE
 )
-_SOMEBODY = re.compile(rf"(?:one|another)(?= {_ADVERB}{_REPORT} that\b)", re.IGNORECASE)
+_SOMEBODY = re.compile(rf"(?:one|another)(?= {ADVERB}{REPORT} that\b)", re.IGNORECASE)
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
 
@@ -193,7 +152,7 @@ _DASH = re.compile(r"(?:(?<!\d)—|: | (?:–|--?) )\s?(?P<words>[^—–()\[\]\
 _DASHES = ("—", ": ", " – ", " - ", " -- ")
 _SAID_BY = re.compile(r",? (?P<words>according to [^,;:()\[\]]{3,60})$", re.IGNORECASE)
 _TOLD = (
-    rf"(?:{_REPORT}|written|cited|raised|shared|echoed|voiced|flagged|brought up|expressed|"
+    rf"(?:{REPORT}|written|cited|raised|shared|echoed|voiced|flagged|brought up|expressed|"
     r"described|experienced|praised|criticized|criticised|seen)"
 )
 _LEAD = re.compile(
@@ -252,6 +211,8 @@ class Quantity:
         count: least and most people, where the words say no share ("two users"); ``low`` and
             ``high`` are then those of any number of reviews, 0 and 1.
         exists: whether the words say that there is somebody.
+        of: the part of the reviewers of whom they say it ("families"); None where it is all. Which
+            reviews are theirs is unknown, so the quantity cannot be compared.
     """
 
     text: str
@@ -259,6 +220,7 @@ class Quantity:
     high: float
     count: tuple[float, float] | None = None
     exists: bool = False
+    of: str | None = None
 
     @property
     def denies(self) -> bool:
@@ -322,8 +284,8 @@ def people_at(text: str, start: int = 0) -> People | None:
     """The people that a text speaks of at an offset, with or without a quantity.
 
     >>> people_at("Half of the users love it.")
-    People(end=17, quantity=Quantity(text='Half', low=0.4, high=0.6, count=None, exists=False), \
-named='users')
+    People(end=17, quantity=Quantity(text='Half', low=0.4, high=0.6, count=None, exists=False, \
+of=None), named='users')
     >>> people_at("Half an hour is enough.") is None
     True
     """
@@ -333,6 +295,8 @@ named='users')
     if match["quantity"] is None:
         return People(match.end(), None, (match["only"] or match[0]).lower())
     quantity = _quantity(match)
+    if quantity is not None and match["people"] is not None:
+        quantity = _said_of(quantity, match["people"], text[match.end() : match.end() + _SEEN])
     if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
         return None
     named = (match["people"] or "reviewers").lower()
@@ -345,6 +309,11 @@ named='users')
     return People(
         match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
     )
+
+
+def _said_of(quantity: Quantity, people: str, behind: str = "") -> Quantity:
+    """A quantity of those people, who may be a part of the reviewers."""
+    return replace(quantity, of=part_of(people, behind, counted=quantity.count is not None))
 
 
 def _is_one(number: str | None) -> bool:
@@ -482,6 +451,7 @@ def asides(text: str) -> list[Aside]:
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None
         if quantity is not None:
+            quantity = quantity if people is None else _said_of(quantity, people.named)
             label = _is_of_label(text, match.start(), match.end())
             found.append(Aside(*match.span(), quantity, people is not None, label))
     for cell in _CELL.finditer(text):
@@ -586,7 +556,7 @@ def quantified(text: str) -> Quantified | None:
 
     >>> quantified("Most users say that the zipper sticks.")
     Quantified(statement='The zipper sticks.', quantity=Quantity(text='Most', low=0.5, high=1.0, \
-count=None, exists=False))
+count=None, exists=False, of=None))
     >>> quantified("One customer returned it.").statement
     'A customer returned it.'
     >>> quantified("The battery lasts (7 of 10 reviews).").statement
@@ -643,6 +613,7 @@ def without_words(text: str, quantity: Quantity) -> str | None:
         return None
     words = found.quantity
     meet = words.low <= quantity.high and quantity.low <= words.high
+    meet = meet or (words.of is not None and quantity.of is None)
     nobody = words.high <= RANGES["nobody"][1] and not quantity.denies
     return found.statement if meet and not nobody else None
 

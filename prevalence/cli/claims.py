@@ -271,7 +271,8 @@ def _stated(claim: Claim) -> str | dict[str, str]:
     """A claim as it stands in a record."""
     if claim.quantity is None:
         return claim.text
-    return {"text": claim.text, "quantity": claim.quantity.text}
+    words = (claim.quantity.text, claim.quantity.of)
+    return {"text": claim.text, "quantity": " ".join(filter(None, words))}
 
 
 def _lacking(product: Product) -> list[Summary]:

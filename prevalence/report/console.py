@@ -170,7 +170,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
     table.add_column(overflow="fold")
     for place, sentence in enumerate(row):
         table.add_row(str(place), _verdict(sentence, row.n_reviews), plain(sentence.text))
-        evidence = _evidence_line(sentence)
+        evidence = _evidence_line(sentence, row.n_reviews)
         if evidence:
             table.add_row("", "", plain(evidence, "dim"))
     parts: list[RenderableType] = [head, table]
@@ -193,6 +193,8 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         low, high = profile.coverage_interval
         figures.insert(1, f"(95%: {low:.3f}–{high:.3f})")
     yield Text(" · ".join(figures))
+    if profile.groups:
+        yield plain(_groups_line(profile))
     for reason in dict.fromkeys(profile.missing.values()):
         names = [figure_name(name) for name, why in profile.missing.items() if why == reason]
         yield plain(f"no {', '.join(names)}: {reason}", "dim")
@@ -206,6 +208,19 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
         table.add_row(f"  {one.support}/{one.asked} support", plain(one.text))
         table.add_row("", Text(f"reviews {_listed(one.supporting_reviews)}", "dim"))
     yield table
+
+
+def _groups_line(profile: Profile) -> str:
+    """How well each group of reviews is covered, the worst first, and all reviews beside them."""
+    groups = sorted(
+        profile.groups.items(), key=lambda item: (not item[1]["reviews"], item[1]["coverage"] or 0)
+    )
+    shown = [
+        f"{name} {shown_number(group['coverage'])} ({counted(group['reviews'], 'review')})"
+        for name, group in groups
+    ]
+    everyone = f"all reviews {shown_number(profile.review_coverage)}"
+    return f"least covered group first: {' · '.join([*shown, everyone])}"
 
 
 def support_view(
@@ -355,7 +370,7 @@ def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
     return Text(note, "red" if sentence.support == 0 else "green")
 
 
-def _evidence_line(sentence: ScoredSentence) -> str:
+def _evidence_line(sentence: ScoredSentence, n_reviews: int) -> str:
     """The reviews by index, as the JSON rows have them; empty where there are none to name."""
     parts = []
     if sentence.supporting_reviews:
@@ -365,7 +380,7 @@ def _evidence_line(sentence: ScoredSentence) -> str:
     if sentence.contradicting_reviews:
         parts.append(f"against {_listed(sentence.contradicting_reviews)}")
     if sentence.quantity is not None:
-        parts.append(quantity_note(sentence.quantity))
+        parts.append(quantity_note(sentence.quantity, n_reviews))
     return " · ".join(parts)
 
 

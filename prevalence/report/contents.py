@@ -509,10 +509,11 @@ class Contents:
             *(["trivial: follows from having bought it"] if item.get("trivial") else []),
             *([f"repeats sentence {redundant}"] if redundant is not None else []),
         ]
-        support = item.get("support")
+        support, quantity = item.get("support"), item.get("quantity")
         kinds = {
             "unsupported": not masks and support == 0,
             "contradicted": bool(against),
+            "wrong-quantity": quantity is not None and quantity.get("agrees") is False,
             "trivial": bool(item.get("trivial")),
             "redundant": redundant is not None,
             "doubtful": any(cell.isupper() for cell in cells),
@@ -522,7 +523,7 @@ class Contents:
             support=support,
             against=None if against is None else len(against),
             mask=", ".join(masks) or None,
-            quantity=quantity_note(quantity) if (quantity := item.get("quantity")) else None,
+            quantity=quantity_note(quantity, int(row.get("n_reviews") or 0)) if quantity else None,
             cells=cells,
             entailment=probabilities,
             contradiction=tuple(item.get("contradiction") or ()),

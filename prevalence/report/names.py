@@ -31,22 +31,44 @@ def figure_name(name: str) -> str:
     return _NAMES.get(name, name)
 
 
-def quantity_note(quantity: Mapping[str, Any]) -> str:
+def quantity_note(quantity: Mapping[str, Any], n_reviews: int) -> str:
     """A quantity of people in a sentence, and whether the reviews bear it out.
 
     Args:
         quantity: as rows have it.
+        n_reviews: reviews of the row.
 
     Raises:
         InputError: it is none that ``score --quantities`` writes.
 
-    >>> quantity_note({"text": "Most users", "low": 0.5, "high": 1.0, "agrees": False})
-    'says "Most users" (50–100%): the reviews disagree'
+    >>> most = {"text": "Most", "low": 0.5, "high": 1.0}
+    >>> quantity_note({**most, "agrees": False}, 12)
+    'says "Most" (50–100%): the reviews disagree'
+    >>> quantity_note({**most, "agrees": True, "support": 3}, 12)
+    'says "Most" (50–100%): not refuted (3 of 12)'
+    >>> quantity_note({**most, "agrees": None, "of": "families"}, 12)
+    'says "Most" of families: not compared'
     """
     verdict = {True: "the reviews agree", False: "the reviews disagree", None: "not asked"}
     try:
+        if quantity.get("of") is not None:
+            return f'says "{quantity["text"]}" of {quantity["of"]}: not compared'
         bounds = sorted({round(100 * quantity[name]) for name in ("low", "high")})
         share = "–".join(map(str, bounds))
-        return f'says "{quantity["text"]}" ({share}%): {verdict[quantity["agrees"]]}'
-    except (KeyError, TypeError, ValueError, OverflowError):
+        return f'says "{quantity["text"]}" ({share}%): ' + (
+            _doubt(quantity, n_reviews) or verdict[quantity["agrees"]]
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"not a scored summary: quantity cannot be {quantity!r:.60}") from None
+
+
+def _doubt(quantity: Mapping[str, Any], n_reviews: int) -> str | None:
+    """What is said of a share outside the range that chance may have put there; None of others."""
+    support = quantity.get("support")  # older rows lack it
+    if quantity["agrees"] is not True or support is None:
+        return None
+    low, high = quantity["low"], quantity["high"]
+    # A share alone ("80%") can only be met to the nearest review.
+    near = 0.5 if low == high else 0.0
+    inside = low * n_reviews - near <= support <= high * n_reviews + near
+    return None if inside else f"not refuted ({support:,} of {n_reviews:,})"

@@ -49,7 +49,9 @@ __all__ = [
 LARGE = 15_000_000
 """Bytes above which a page is slow to open and hard to send."""
 
-KINDS = ("unsupported", "contradicted", "trivial", "redundant", "doubtful", "failed")
+KINDS = (
+    "unsupported", "contradicted", "wrong-quantity", "trivial", "redundant", "doubtful", "failed",
+)  # fmt: skip
 _MARKER = "prevalence report --pages: "
 """Before the report's mark and the file's name in the head of a page of a folder, by which a later
 run knows it."""
@@ -282,6 +284,9 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         known("unsupported", lambda s: _share(s.unsupported), "share of sentences"),
         known("contradicted", lambda s: _share(s.contradicted),
               "share of the reviews asked about its sentences that contradict them"),
+        known("wrong quantities",
+              lambda s: f"{s.wrong_quantities:,}/{s.quantities:,}" if s.quantities else "",
+              "quantities of people that the reviews do not bear out, of those compared"),
     ]  # fmt: skip
 
 

@@ -149,7 +149,7 @@ class SummaryJob:
         job.denied_ids = {
             k: texts.add(found.statement)
             for k, found in enumerate(job.quantities)
-            if found is not None and found.quantity.denies
+            if found is not None and found.quantity.denies and found.quantity.of is None
         }
         reviews = [read(product.reviews[place].text) for place in job.review_places.tolist()]
         rows = [row for row, text in enumerate(reviews) if text.strip()]

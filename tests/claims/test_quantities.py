@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from prevalence.claims.comparison import agreement, wilson_interval
+from prevalence.claims.cutter import stated_claim
 from prevalence.claims.quantities import (
     RANGES,
     Quantity,
@@ -190,8 +191,46 @@ def test_an_exact_number_agrees_when_its_share_lies_in_the_interval():
     assert agreement(twelve, 12, 20).agrees is True
     assert agreement(twelve, 2, 20).agrees is False
     json = agreement(twelve, 12, 20).to_json()
-    assert list(json) == ["text", "low", "high", "agrees", "interval"]
+    assert list(json) == ["text", "low", "high", "agrees", "interval", "support", "of"]
+    assert (json["support"], json["of"]) == (12, None)
     assert json["interval"] == pytest.approx(wilson_interval(12, 20))
+
+
+@pytest.mark.parametrize(("text", "statement", "part"), [
+    ("Most families loved the pool.", "Families loved the pool.", "families"),
+    ("All couples loved it.", "Couples loved it.", "couples"),
+    ("One parent complained.", "A parent complained.", "parents"),
+    ("Half of the solo travellers liked it.", "Solo travellers liked it.", "solo travellers"),
+    ("Several elderly guests say that it is steep.", "It is steep.", "elderly guests"),
+    ("No locals eat there.", "Locals eat there.", "locals"),
+    ("It is loved by many first-time users.", "It is loved by first-time users.",
+     "first-time users"),
+    ("Most families (80%) love it.", "Families love it.", "families"),
+    ("Families (80%) love it.", "Families love it.", "families"),
+    ("The pool is warm (80% of families).", "The pool is warm.", "families"),
+    ("Most unhappy guests blame the noise.", "Unhappy guests blame the noise.", "unhappy guests"),
+    ("Most guests who ate there loved it.", "Guests who ate there loved it.", "guests who …"),
+    ("Most users with wide feet like it.", "Users with wide feet like it.", "users with …"),
+    # These may stand for all reviewers.
+    *((f"Most {people} love it.", f"{people} love it.".capitalize(), None) for people in (
+        "users", "guests", "people", "visitors", "past customers", "verified buyers", "travellers",
+        "readers", "players", "patients", "wearers", "others",
+    )),
+    # So many of a part are so many of all.
+    ("Two unhappy guests complained.", "Unhappy guests complained.", None),
+    ("One user with wide feet returned it.", "A user with wide feet returned it.", None),
+    # A count of reviews says more exactly what words say of a part.
+    ("Most families love the pool (2 of 20 reviews).", "Families love the pool.", None),
+])  # fmt: skip
+def test_a_quantity_of_a_part_of_the_reviewers_is_not_compared(text, statement, part):
+    found = quantified(text)
+    assert (found.statement, found.quantity.of) == (statement, part)
+    compared = agreement(found.quantity, 7, 30)
+    assert (compared.agrees is None, compared.interval is None) == (part is not None,) * 2
+    assert compared.of == part
+    # A file of claims keeps whose it is.
+    words = f"{found.quantity.text} {part or ''}".strip()
+    assert stated_claim({"text": "It is warm.", "quantity": words})[1].of == part
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

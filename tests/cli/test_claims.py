@@ -71,6 +71,14 @@ def test_rules_write_claims_beside_each_summary(claims: Run, write: Write, tmp_p
     assert "3 products written: 5 claims of 3 summaries" in result.stderr
 
 
+def test_a_quantity_keeps_whose_it_is(claims: Run, write: Write, tmp_path: Path) -> None:
+    record = {"id": "p", "reviews": ["Great pool."], "summary": "Most families loved the pool."}
+    assert claims(write(record)).exit_code == 0
+    (found,) = records(tmp_path / "out.jsonl")
+    (summary,) = found["summaries"].values()
+    assert summary["claims"] == [{"text": "Families loved the pool.", "quantity": "Most families"}]
+
+
 def test_claims_that_are_null_are_none(claims: Run, write: Write, tmp_path: Path) -> None:
     result = claims(write({**SOFA, "claims": {"a": None}}))
     assert result.exit_code == 0

@@ -107,6 +107,19 @@ def test_groups_others_and_polarity(
     assert "no review is in the group" not in result.stderr
 
 
+def test_explain_says_which_group_fares_worst(score: Run, write: Write) -> None:
+    texts = {"warm boots": 5, "they leak": 1, "warm leak": 2}
+    reviews = [{"text": text, "rating": rating} for text, rating in texts.items()]
+    record = {"id": "p", "reviews": reviews, "summary": "Warm boots."}
+    groups = "rating >= 4, rating <= 2, rating >= 9"
+    result = score(write(record), "--profile", "--groups", groups, "--explain")
+    # They have 2, 0 and 1 of the two words: 1 / 1, (0 + .5) / 2 and 1.5 / 3.
+    assert (
+        "least covered group first: rating<=2 0.250 (2 reviews) · rating>=4 1.000 (1 review) · "
+        "rating>=9 – (0 reviews) · all reviews 0.500"
+    ) in " ".join(result.stdout.split())
+
+
 def test_a_group_without_a_review_is_noted(score: Run, write: Write, boots: dict[str, Any]) -> None:
     result = score(write(boots), "--profile", "--groups", "stars <= 2, text has boots")
     assert "no review is in the group stars<=2 (check the field and its values)" in result.stderr

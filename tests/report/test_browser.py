@@ -205,6 +205,15 @@ def test_a_filter_leaves_its_sentences(show, lamp, kind, left):
     assert visible_rows(page) == everything
 
 
+def test_wrong_quantities_can_be_found(show, lamp):
+    rows, records = lamp
+    said = rows[1]["sentences"][1]
+    said["quantity"] = {"text": "Most", "low": 0.5, "high": 1.0, "agrees": False}
+    page = show(rows, records)
+    page.click("button[data-kind=wrong-quantity]")
+    assert visible_rows(page) == ["p%2F1/bad/1"]
+
+
 def test_failed_summaries_can_be_found(show, lamp, row):
     rows, records = lamp
     failed = row("p3", "good", [], prevalence=None, error="in.jsonl:3: no reviews")

@@ -80,6 +80,23 @@ def test_figures_are_called_as_in_the_tables_of_score(row, sentence):
     assert page.count("my_metric") == 1
 
 
+def test_wrong_quantities_are_counted_and_found_where_they_were_asked_for(row, sentence):
+    told = {"text": "Most", "low": 0.5, "high": 1.0}
+    said = [
+        sentence(f"It is {n}.", [0], quantity={**told, "agrees": agrees})
+        for n, agrees in enumerate((True, False, None))
+    ]
+    html = page_of([row("p", "s", said), row("p", "t", [sentence("It is red.", [0])])])
+    text = "".join(Reader(html).text)
+    assert "wrong quantities" in text
+    assert "1/2" in text
+    assert "wrong quantity 1" in text
+    kinds = [a["data-k"] for tag, a in Reader(html).tags if tag == "tr" and "data-k" in a]
+    assert kinds == ["wrong-quantity"]
+    without = "".join(Reader(page_of([row("p", "s", [sentence("It is red.", [0])])])).text)
+    assert "wrong quantit" not in without
+
+
 def data_of(html):
     return json.loads(Reader(html).raw["script"][0])
 

@@ -47,6 +47,19 @@ def test_a_count_in_brackets_is_compared_and_not_asked_about(fake_scorer):
     assert second.quantity["statement"] == "It hums."
 
 
+@pytest.mark.parametrize("words", ["Most families love", "No families love"])
+def test_of_a_part_of_the_reviewers_the_words_are_kept_and_not_compared(fake_scorer, words):
+    text = f"{words} the pool."
+    product = Product("p", (Review("Great pool."),) * 30, (Summary("a", text),))
+    engine = Engine(fake_scorer({}), ScoringOptions(quantities=True))
+    (scored,) = engine.run([product])
+    quantity = scored.sentences[0].quantity
+    assert quantity["statement"] == "Families love the pool."
+    assert (quantity["text"], quantity["of"]) == (words.split()[0], "families")
+    assert (quantity["agrees"], quantity["interval"], quantity["support"]) == (None, None, None)
+    assert engine.counts.naive == 30  # what a denial denies is not asked about
+
+
 @pytest.mark.parametrize(
     ("brackets", "count"), [("(Reviews 1, 3 and 5)", 3), ("[reviewers 2-5]", 4)]
 )
