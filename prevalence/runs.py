@@ -60,7 +60,7 @@ class Selection:
     Attributes:
         inputs: files, each of which is looked for at once.
         source_format: as :func:`read_products` takes it.
-        reviews: of the authors' layout, in which every input holds one summary a line.
+        reviews: where the products are, if the inputs hold their summaries alone.
         names: file of product names.
         summaries: whether a record needs some.
         systems: whose summaries are wanted; all where it is empty.
@@ -109,11 +109,13 @@ class Selection:
             self._names = read_product_names(self.names)
 
     def _check_authors(self) -> None:
-        from prevalence.readers.side_files import author_of
+        from prevalence.readers.side_files import own_system
 
         files: dict[str, str] = {}
         for path in self.inputs:
-            system = author_of(path)
+            system = own_system(path)
+            if system is None:
+                continue
             if system in files:
                 raise InputError(
                     f"{files[system]} and {path} both name the system {system!r}, after the "

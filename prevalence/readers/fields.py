@@ -25,6 +25,7 @@ __all__ = [
     "RawSummary",
     "ReadOptions",
     "Repeated",
+    "checked_summaries",
     "describe",
     "escaped",
     "finish",
@@ -309,7 +310,7 @@ def finish(draft: Draft, *, identity: str, position: Position, options: ReadOpti
     good: tuple[Summary, ...] = ()
     bad: list[Item] = []
     if options.needs_summaries or (draft.summaries and not options.reviews_only):
-        good, faults = _summaries(draft.summaries)
+        good, faults = checked_summaries(draft.summaries)
         bad = [fault.at(position, identity=identity, extra=draft.extra) for fault in faults]
         if not good and options.needs_summaries:
             return bad
@@ -372,7 +373,12 @@ def _metadata(value: object) -> Mapping[str, Any]:
     raise FieldError("metadata", f"is {describe(value)}", "give an object, or leave it out")
 
 
-def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[FieldError]]:
+def checked_summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[FieldError]]:
+    """The summaries of one product that can be used, and what is wrong with the others.
+
+    Raises:
+        FieldError: there is none at all.
+    """
     if not raw:
         raise FieldError("summaries", "has no summary", _NO_SUMMARY)
     good: dict[str, Summary] = {}

@@ -19,6 +19,7 @@ from prevalence.readers.columns import (
     Columns,
     best_delimiter,
     plan_columns,
+    plan_summary_columns,
     stated_delimiter,
     with_point,
 )
@@ -35,7 +36,7 @@ from prevalence.readers.fields import (
 from prevalence.readers.jsonfiles import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
-from prevalence.records import LONE_SURROGATE, well_formed
+from prevalence.records import LONE_SURROGATE, BadRecord, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,11 +44,14 @@ if TYPE_CHECKING:
 __all__ = [
     "WHOLE_FILE",
     "Row",
+    "TableSummary",
     "copycat_items",
     "delimited_rows",
     "header_of",
+    "open_summary_table",
     "open_table",
     "plain_rows",
+    "summary_rows",
     "table_items",
     "wide_item",
 ]
@@ -206,12 +210,22 @@ def open_table(
     Returns:
         The rows below it, and what their cells mean.
     """
-    head = source.head(1)
-    first = head[0].data.decode(errors="replace") if head else ""
-    rows, delimiter = delimited_rows(source, first, delimiter or best_delimiter(first))
+    rows, delimiter = _rows_of(source, delimiter)
     header = header_of(rows, source.path)
     columns = plan_columns(header, source.path, reviews_only=reviews_only)
     return rows, replace(columns, delimiter=delimiter)
+
+
+def _rows_of(source: Source, delimiter: str | None) -> tuple[Iterator[Row], str]:
+    head = source.head(1)
+    first = head[0].data.decode(errors="replace") if head else ""
+    return delimited_rows(source, first, delimiter or best_delimiter(first))
+
+
+def open_summary_table(source: Source, delimiter: str | None) -> tuple[Iterator[Row], Columns]:
+    """Read the header of a table that has summaries, and no reviews; as :func:`open_table`."""
+    rows, delimiter = _rows_of(source, delimiter)
+    return rows, plan_summary_columns(header_of(rows, source.path), source.path)
 
 
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
@@ -333,13 +347,13 @@ def _wide_reviews(row: Row, columns: Columns) -> Sequence[RawReview]:
         raise FieldError(where, fault.problem, "give a JSON list of review texts") from None
 
 
-def _row_summaries(row: Row, columns: Columns) -> list[RawSummary]:
+def _row_summaries(row: Row, columns: Columns, default: str = DEFAULT_SYSTEM) -> list[RawSummary]:
     raw = [
         RawSummary(_where(columns, index), system, row.cells[index])
         for system, index in columns.summaries
     ]
     if columns.summary is not None:
-        system = _cell(row, columns.system) or DEFAULT_SYSTEM
+        system = _cell(row, columns.system) or default
         raw.append(RawSummary(_where(columns, columns.summary), system, row.cells[columns.summary]))
     return raw
 
@@ -426,6 +440,44 @@ class _Group:
 def _nameless() -> FieldError:
     problem = "the row has no product id, so it is left out"
     return FieldError("", problem, "give the product's id in every row")
+
+
+class TableSummary(NamedTuple):
+    """A summary in a row of a table without reviews, and the id of its product."""
+
+    id: str
+    raw: RawSummary
+
+
+def summary_rows(
+    source: Source, delimiter: str | None, *, system: str
+) -> Iterator[TableSummary | BadRecord]:
+    """Read a table that has summaries, and no reviews.
+
+    Args:
+        source: the open input.
+        delimiter: the character between cells, or None to take the one that suits the header.
+        system: who wrote a summary of which no cell says it.
+
+    Yields:
+        The summaries, and what is wrong with rows that have none.
+
+    Raises:
+        InputError: the header lacks a needed column, or has reviews.
+    """
+    rows, columns = open_summary_table(source, delimiter)
+    for row in rows:
+        identity = _stated_id(row, columns)
+        try:
+            _refuse_misfit(row, columns)
+            if identity is None:
+                raise _nameless()
+            summaries = _row_summaries(row, columns, system)
+        except FieldError as fault:
+            yield fault.at(Position(source.path, f":{row.line}"), identity=identity)
+        else:
+            for raw in summaries:
+                yield TableSummary(identity, raw._replace(line=row.line))
 
 
 def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
