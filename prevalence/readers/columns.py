@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RATING",
     "Columns",
+    "advice_on_systems",
     "best_delimiter",
     "cells_of",
     "is_copycat",
@@ -54,6 +55,7 @@ _LIKE = {
     "id": "sku asin parentasin productid productcode productsku itemid itemcode articleid ean gtin "
     "businessid",
     "name": "productname producttitle itemname itemtitle",
+    "system": "vendor model modelname source systemname generator writer author",
 }
 """Names, without all but letters and digits, that shops give to columns that are needed here."""
 _DELIMITERS = (",", "\t", ";", "|")
@@ -192,6 +194,12 @@ def _refuse_no_summaries(columns: Columns, path: str) -> None:
     if needs:
         needed, advice = " and ".join(needs.values()), _renaming(columns, needs)
         raise InputError(f"{path}:1: needs {needed}{advice}; the columns are: {found}")
+
+
+def advice_on_systems(columns: Columns) -> str:
+    """What to do about a table that has several summaries of a product and no column "system"."""
+    advice = f'give every system its own name in a column "system"{_renaming(columns, ["system"])}'
+    return f"{advice}; the columns are: {named_columns(columns.header)}"
 
 
 def named_columns(header: Sequence[str]) -> str:

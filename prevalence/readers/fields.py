@@ -268,7 +268,8 @@ class RawReview(NamedTuple):
 class RawSummary(NamedTuple):
     """An unchecked summary, the field it came from, and the key of its text in an object.
 
-    ``line`` is where it stands, if not on the line where its record begins.
+    ``line`` is where it stands, if not on the line where its record begins; ``fix`` says what to do
+    if its system has one already.
     """
 
     where: str
@@ -276,6 +277,7 @@ class RawSummary(NamedTuple):
     value: object
     text_key: str = "text"
     line: int | None = None
+    fix: str = "give every system its own name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +389,7 @@ def checked_summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], l
         try:
             if item.system in good:
                 problem = f"is a second summary of the system {item.system!r}"
-                fix = "give every system its own name"
-                raise FieldError(item.where, problem, fix, system=item.system)
+                raise FieldError(item.where, problem, item.fix, system=item.system)
             good[item.system] = _summary(item)
         except FieldError as fault:
             fault.line = item.line
@@ -397,7 +398,7 @@ def checked_summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], l
 
 
 def _summary(raw: RawSummary) -> Summary:
-    where, system, value, text_key, _ = raw
+    where, system, value, text_key, *_ = raw
     if not system.strip():
         raise FieldError(where, "the system's name is empty", "name the system", system=system)
     if isinstance(value, str):

@@ -17,6 +17,7 @@ from prevalence.language import counted
 from prevalence.readers.columns import (
     RATING,
     Columns,
+    advice_on_systems,
     best_delimiter,
     plan_columns,
     plan_summary_columns,
@@ -358,6 +359,14 @@ def _row_summaries(row: Row, columns: Columns, default: str = DEFAULT_SYSTEM) ->
     return raw
 
 
+def _advised(summaries: list[RawSummary], columns: Columns) -> list[RawSummary]:
+    """The summaries, which say what the table lacks if several are of one system."""
+    if columns.system is not None or columns.summary is None:
+        return summaries
+    fix = advice_on_systems(columns)
+    return [raw._replace(fix=fix) for raw in summaries]
+
+
 class _Origin(NamedTuple):
     """What the row of a review says of it: the system, or "", the review's id, and its text."""
 
@@ -425,13 +434,14 @@ class _Group:
         self.reviews = reviews
         return copies
 
-    def items(self, path: str, options: ReadOptions) -> list[Item]:
+    def items(self, columns: Columns, path: str, options: ReadOptions) -> list[Item]:
         """The product, or what is wrong with it."""
         position = Position(path, f":{self.line}")
         try:
             if self.fault is not None:
                 raise self.fault
-            draft = Draft(self.reviews, list(self.summaries.values()), name=self.name)
+            summaries = _advised(list(self.summaries.values()), columns)
+            draft = Draft(self.reviews, summaries, name=self.name)
             return finish(draft, identity=self.id, position=position, options=options)
         except FieldError as fault:
             return [fault.at(position, identity=self.id)]
@@ -472,7 +482,7 @@ def summary_rows(
             _refuse_misfit(row, columns)
             if identity is None:
                 raise _nameless()
-            summaries = _row_summaries(row, columns, system)
+            summaries = _advised(_row_summaries(row, columns, system), columns)
         except FieldError as fault:
             yield fault.at(Position(source.path, f":{row.line}"), identity=identity)
         else:
@@ -517,7 +527,7 @@ def _long_items(
     if columns.system is not None and columns.has_summaries:
         _drop_copies(groups.values(), path)
     for group in groups.values():
-        yield from group.items(path, options)
+        yield from group.items(columns, path, options)
     # Last, because a summary a line counts products, which these are not.
     for row in nameless if groups else (*unsure, *nameless):
         yield (row.fault or _nameless()).at(Position(path, f":{row.line}"))

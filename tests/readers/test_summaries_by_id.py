@@ -107,6 +107,13 @@ def test_faulty_rows_are_errors_and_name_their_line(read, tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:.* no summary in")
+def test_systems_in_a_column_of_another_name(read):
+    _, bad = read("id,model,summary\nA,x,Warm.\nA,y,Dry.\n")
+    assert "second summary of the system 's'; give" in bad.error
+    assert "rename 'model' to 'system'; the columns are: id, model, summary" in bad.error
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -159,6 +159,19 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
     assert bad.system == "a"
 
 
+@pytest.mark.parametrize(
+    ("column", "rename"), [("Vendor", "; rename 'Vendor' to 'system'"), ("agency", "")]
+)
+def test_systems_in_a_column_of_another_name(tmp_path, column, rename):
+    text = f"id,review,{column},summary\nx,A.,a,One.\nx,B.,b,Two.\n"
+    _, bad = read(tmp_path, text)
+    assert bad.error == (
+        f"{tmp_path}/in.csv:3: column \"summary\": is a second summary of the system 'summary'; "
+        f'give every system its own name in a column "system"{rename}; the columns are: id, review, '
+        f"{column}, summary"
+    )
+
+
 def texts_of(product):
     return [review.text for review in product.reviews]
 
