@@ -209,7 +209,8 @@ _INPUT_OPTIONS = {
         "--product-names",
         metavar="FILE",
         type=FILE_PATH,
-        help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
+        help="Names for the trivial mask: lines 'ID name...' (a tab after ids with spaces), or a "
+        "JSON object.",
     ),
     "systems": option(
         "Input",

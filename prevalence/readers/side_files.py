@@ -49,8 +49,8 @@ def read_product_names(path: str | Path) -> dict[str, str]:
     """Read product names by id.
 
     Args:
-        path: a file of lines "ID name...", split at the first white space, or one JSON object
-            ``{"ID": "name"}``; "-" is stdin; gzip is recognised.
+        path: a file of lines "ID name...", split at the first tab, or the first white space where
+            there is none, or one JSON object ``{"ID": "name"}``; "-" is stdin; gzip is recognised.
 
     Returns:
         The names; where an id stands twice, the last one.
@@ -73,13 +73,21 @@ def read_product_names(path: str | Path) -> dict[str, str]:
 def _from_lines(source: Source) -> list[tuple[str, str]]:
     pairs = []
     for number, text in source.texts():
-        words = text.split(None, 1)
-        if len(words) == 1:
-            where, shown = f"{source.path}:{number}", escaped(words[0][:40])
+        line = text.lstrip()
+        if not line:
+            continue
+        # Ids may hold spaces; then a tab ends them.
+        identity, _, name = line.partition("\t") if "\t" in line else _cut_at_space(line)
+        if not name.strip():
+            where, shown = f"{source.path}:{number}", escaped(identity.strip()[:40])
             raise InputError(f"{where}: no name after the id {shown!r}; write one")
-        if words:
-            pairs.append((words[0], words[1].strip()))
+        pairs.append((identity.strip(), name.strip()))
     return pairs
+
+
+def _cut_at_space(line: str) -> tuple[str, str, str]:
+    identity, *name = line.split(None, 1)
+    return identity, " ", "".join(name)
 
 
 def _from_object(source: Source) -> dict[str, str]:

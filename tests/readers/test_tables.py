@@ -167,8 +167,8 @@ def test_systems_in_a_column_of_another_name(tmp_path, column, rename):
     _, bad = read(tmp_path, text)
     assert bad.error == (
         f"{tmp_path}/in.csv:3: column \"summary\": is a second summary of the system 'summary'; "
-        f'give every system its own name in a column "system"{rename}; the columns are: id, review, '
-        f"{column}, summary"
+        f'give every system its own name in a column "system"{rename}; the columns are: '
+        f"id, review, {column}, summary"
     )
 
 
