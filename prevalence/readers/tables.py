@@ -407,32 +407,48 @@ class _Group:
                 key = (raw.system, str(raw.value))
                 self.summaries.setdefault(key, raw._replace(line=row.line))
 
-    def drop_copies(self) -> int:
-        """Keep a review once that has a row for every system.
+    def drop_copies(self, *, by_system: bool) -> int:
+        """Keep a review once that has several rows.
 
-        With ids, it is one if id and text are the same. Without, all systems must have the same
-        texts, each equally often: otherwise two people may have written the same.
+        Rows with an id are one review if id and text are the same. Of the others, those of one
+        system are copies of another's if all systems have the same texts, each equally often:
+        otherwise two people may have written the same.
+
+        Args:
+            by_system: whether a review may have a row for every system.
 
         Returns:
             How many rows were copies.
         """
-        identified = all(origin.id for origin in self.origins)
-        systems: dict[str, Counter[tuple[str | None, str]]] = {}
-        kept: Counter[tuple[str | None, str]] = Counter()
-        reviews = []
-        for review, origin in zip(self.reviews, self.origins, strict=True):
-            key = (origin.id if identified else None, origin.text)
+        copies = self._copies_with_ids()
+        if by_system:
+            copies |= self._copies_of_systems()
+        self.reviews = [one for place, one in enumerate(self.reviews) if place not in copies]
+        return len(copies)
+
+    def _copies_with_ids(self) -> set[int]:
+        first: dict[tuple[str, str], int] = {}
+        return {
+            place
+            for place, origin in enumerate(self.origins)
+            if origin.id and first.setdefault((origin.id, origin.text), place) != place
+        }
+
+    def _copies_of_systems(self) -> set[int]:
+        systems: dict[str, Counter[str]] = {}
+        kept: Counter[str] = Counter()
+        copies = set()
+        for place, origin in enumerate(self.origins):
+            if origin.id:
+                continue
             own = systems.setdefault(origin.system, Counter())
-            own[key] += 1
+            own[origin.text] += 1
             # What one system has twice is no copy of another system's.
-            if own[key] > kept[key]:
-                kept[key] += 1
-                reviews.append(review)
-        if not identified and any(own != kept for own in systems.values()):
-            return 0
-        copies = len(self.reviews) - len(reviews)
-        self.reviews = reviews
-        return copies
+            if own[origin.text] > kept[origin.text]:
+                kept[origin.text] += 1
+            else:
+                copies.add(place)
+        return set() if any(own != kept for own in systems.values()) else copies
 
     def items(self, columns: Columns, path: str, options: ReadOptions) -> list[Item]:
         """The product, or what is wrong with it."""
@@ -524,8 +540,7 @@ def _long_items(
         # One that does not name its product is of the one before it, or of the one after it.
         if row.joined or identity is None:
             unsure.append(row)
-    if columns.system is not None and columns.has_summaries:
-        _drop_copies(groups.values(), path)
+    _drop_copies(groups.values(), columns, path)
     for group in groups.values():
         yield from group.items(columns, path, options)
     # Last, because a summary a line counts products, which these are not.
@@ -533,14 +548,16 @@ def _long_items(
         yield (row.fault or _nameless()).at(Position(path, f":{row.line}"))
 
 
-def _drop_copies(groups: Iterable[_Group], path: str) -> None:
-    """Count reviews once that have a row for every system, and say so."""
-    copies = list(filter(None, (group.drop_copies() for group in groups)))
+def _drop_copies(groups: Iterable[_Group], columns: Columns, path: str) -> None:
+    """Count reviews once that have several rows, and say so."""
+    by_system = columns.system is not None and columns.has_summaries
+    copies = list(filter(None, (group.drop_copies(by_system=by_system) for group in groups)))
     if copies:
         products, rows = counted(len(copies), "product"), counted(sum(copies), "row")
+        what = "the reviews for every system" if columns.review_id is None else "reviews"
         warnings.warn(
-            f"{path}: the rows of {products} repeat the reviews for every system; each review is "
-            f"counted once, without {rows}",
+            f"{path}: the rows of {products} repeat {what}; each review is counted once, without "
+            f"{rows}",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -235,6 +235,33 @@ def test_ids_tell_which_reviews_are_repeated_for_another_system(tmp_path):
     assert texts_of(second) == ["A.", "A."]
 
 
+@pytest.mark.parametrize("options", [{}, {"summaries": False}])
+def test_rows_with_the_same_review_id_and_text_are_one_review(tmp_path, options):
+    text = (
+        "id,review_id,review,stars,summary\n"
+        "x,1,A.,5,One.\nx,1,A.,4,\nx,2,A.,3,\nx,1,Other.,2,\nx,,A.,1,\nx,,A.,1,\n"
+        "y,1,A.,5,Two.\n"
+    )
+    with pytest.warns(RuntimeWarning) as caught:
+        product, other = read(tmp_path, text, **options)
+    assert [(review.id, review.text, review.extra["stars"]) for review in product.reviews] == [
+        ("1", "A.", "5"), ("2", "A.", "3"), ("1", "Other.", "2"), (None, "A.", "1"),
+        (None, "A.", "1"),
+    ]  # fmt: skip
+    assert texts_of(other) == ["A."]
+    assert [str(warning.message) for warning in caught] == [
+        f"{tmp_path}/in.csv: the rows of 1 product repeat reviews; each review is counted once, "
+        "without 1 row"
+    ]
+
+
+def test_rows_of_one_system_with_the_same_review_id_are_one_review(tmp_path):
+    rows = "x,1,A.,a,One.\nx,1,A.,a,One.\nx,2,B.,b,Two.\n"
+    with pytest.warns(RuntimeWarning, match="1 product repeat reviews; .* without 1 row$"):
+        (product,) = read(tmp_path, f"id,review_id,review,system,summary\n{rows}")
+    assert texts_of(product) == ["A.", "B."]
+
+
 def test_rows_of_empty_cells_are_no_rows(tmp_path):
     wide = read(tmp_path, ",,\nid,rev1,summary\nx,A.,S.\n , ,\ny,B.,T.\n,,\n,,\n")
     assert [item.id for item in wide] == ["x", "y"]
