@@ -143,7 +143,8 @@ def _found(source: Source, container: str, system: str) -> Iterator[TableSummary
         try:
             if isinstance(value, FieldError):
                 raise value
-            identity, summaries = _of_record(value, position, system)
+            identity = _id_of(value, position)
+            summaries = _of_record(value, system)
         except FieldError as fault:
             yield fault.at(position, identity=identity)
         else:
@@ -151,7 +152,7 @@ def _found(source: Source, container: str, system: str) -> Iterator[TableSummary
                 yield TableSummary(identity, _placed(raw, position))
 
 
-def _of_record(value: Any, position: Position, system: str) -> tuple[str, list[RawSummary]]:
+def _id_of(value: Any, position: Position) -> str:
     if not isinstance(value, dict):
         raise FieldError("", f"is {describe(value)}", 'give {"id": "...", "summary": "..."}')
     if "reviews" in value:
@@ -159,6 +160,10 @@ def _of_record(value: Any, position: Position, system: str) -> tuple[str, list[R
     identity, _ = read_id(value)
     if identity is None:
         raise FieldError("id", "is missing", "give the id of the product")
+    return identity
+
+
+def _of_record(value: dict[str, Any], system: str) -> list[RawSummary]:
     record = dict(value)
     if "summaries" not in record:
         record.setdefault("summary", record.get("text"))
@@ -166,7 +171,7 @@ def _of_record(value: Any, position: Position, system: str) -> tuple[str, list[R
     summaries = listed_summaries(record)
     if not summaries:
         raise FieldError("summary", "is missing", "give the text of the summary")
-    return identity, summaries
+    return summaries
 
 
 def _placed(raw: RawSummary, position: Position) -> RawSummary:

@@ -130,6 +130,7 @@ def test_faulty_records_are_errors(read, text, said):
     (bad,) = read(text, "s.jsonl")
     assert isinstance(bad, BadRecord)
     assert re.search(said, bad.error)
+    assert bad.id == ("A" if '"id"' in text else None)
 
 
 def test_the_place_in_a_list_is_named(read):
