@@ -60,7 +60,7 @@ class Selection:
     Attributes:
         inputs: files, each of which is looked for at once.
         source_format: as :func:`read_products` takes it.
-        reviews: of the authors' layout, in which every input holds one summary a line.
+        reviews: where the products are, if the inputs hold their summaries alone.
         names: file of product names.
         summaries: whether a record needs some.
         systems: whose summaries are wanted; all where it is empty.
@@ -90,6 +90,8 @@ class Selection:
     _names: Mapping[str, str] | None = field(default=None, init=False)
     _seen: set[str] = field(default_factory=set, init=False)
     _exhausted: bool = field(default=False, init=False)
+    _unmatched: set[str] = field(default_factory=set, init=False)
+    _repeats: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         from prevalence.readers import read_product_names
@@ -107,13 +109,16 @@ class Selection:
                 check_header(path, format=self.source_format, summaries=self.summaries)
         if self.names is not None:
             self._names = read_product_names(self.names)
+            self._unmatched = set(self._names)
 
     def _check_authors(self) -> None:
-        from prevalence.readers.side_files import author_of
+        from prevalence.readers.side_files import own_system
 
         files: dict[str, str] = {}
         for path in self.inputs:
-            system = author_of(path)
+            system = own_system(path)
+            if system is None:
+                continue
             if system in files:
                 raise InputError(
                     f"{files[system]} and {path} both name the system {system!r}, after the "
@@ -169,6 +174,28 @@ class Selection:
                 f"{option}: no summary by {', '.join(missing)}; choose from {shown}{more}"
             )
 
+    def notes(self) -> list[str]:
+        """What the user may want to know of the records read so far, a line each."""
+        found = []
+        # Products that were not handed out may have the other names.
+        whole = self._exhausted and self.limit is None and self.reviews is None
+        if self._unmatched and whole:
+            names = counted(len(self._unmatched), "name matches", "names match")
+            found.append(
+                f"{self.names}: {names} no product (such as that of {min(self._unmatched)!r}); "
+                "write ids as in the input, with a tab after those that hold spaces"
+            )
+        if self._repeats:
+            repeated = sum(count for count, _ in self._repeats.values())
+            reviews = sum(count for _, count in self._repeats.values())
+            products = counted(len(self._repeats), "product")
+            repeat = "repeats" if repeated == 1 else "repeat"
+            found.append(
+                f"{repeated:,} of {reviews:,} reviews of {products} {repeat} another of the same "
+                "product word for word; each counts"
+            )
+        return found
+
     def check_repeatable(self, why: str) -> None:
         """Refuse to read standard input twice.
 
@@ -201,6 +228,9 @@ class Selection:
     def _noted(self, items: Iterable[Record]) -> Iterator[Record]:
         for item in items:
             self._seen.update(systems_of(item))
+            self._unmatched.discard(item.id or "")
+            if isinstance(item, Product) and (repeated := _repeated(item)):
+                self._repeats[item.id] = repeated, len(item.reviews)
             yield item
 
     def _chosen(self, items: Iterable[Record]) -> Iterator[Record]:
@@ -217,6 +247,12 @@ def by_systems(items: Iterable[Record], systems: frozenset[str]) -> Iterator[Rec
             chosen = [summary for summary in item.summaries if summary.system in systems]
             if chosen:
                 yield item.with_summaries(chosen)
+
+
+def _repeated(product: Product) -> int:
+    """How many reviews without an id have the words of another one."""
+    texts = [one.text for one in product.reviews if one.id is None and one.text.strip()]
+    return len(texts) - len(set(texts))
 
 
 def systems_of(item: Record) -> list[str]:

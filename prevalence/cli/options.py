@@ -200,15 +200,17 @@ _INPUT_OPTIONS = {
         "--reviews",
         metavar="FILE",
         type=FILE_PATH,
-        help="Reviews file; each INPUT then holds one summary per line, in the same order, and its "
-        "file name is the name of the system.",
+        help="Reviews file; each INPUT then holds summaries alone: a table or JSON Lines with id, "
+        "system and summary, or one summary per line in the order of the products, whose system is "
+        "the file's name.",
     ),
     "product_names": option(
         "Input",
         "--product-names",
         metavar="FILE",
         type=FILE_PATH,
-        help="Names for the trivial mask: lines 'ID name...', or a JSON object.",
+        help="Names for the trivial mask: lines 'ID name...' (a tab after ids with spaces), or a "
+        "JSON object.",
     ),
     "systems": option(
         "Input",

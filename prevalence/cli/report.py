@@ -73,7 +73,7 @@ also printed, as by score; --quiet prints nothing.
     "--reviews",
     metavar="FILE",
     type=FILE_PATH,
-    help="Reviews file, if the --records were scored with one; they hold one summary per line.",
+    help="Reviews file, if the --records were scored with one; they hold summaries alone.",
 )
 @option(
     "Input",

@@ -316,6 +316,8 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         _print_table(options, rows.table, engine.error_rates)
     if not options.quiet:
         _print_work(options, engine, rows)
+        for line in records.notes() if isinstance(records, Selection) else ():
+            note(line)
     rows.write_report(engine)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:

@@ -281,6 +281,8 @@ def _summarize(work: _Extracting | _Writing, selection: Selection, *, asked: str
         made = counted(work.made, "summary", "summaries")
         note(f"{made} made, {counted(work.failed, 'record')} failed")
         work.show()
+        for line in selection.notes():
+            note(line)
     tell_failures(work.failed, there=work.earlier + work.made)
 
 

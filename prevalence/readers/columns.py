@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 __all__ = [
     "RATING",
     "Columns",
+    "advice_on_systems",
     "best_delimiter",
     "cells_of",
     "is_copycat",
+    "is_summary_table",
     "is_table",
+    "named_columns",
     "plan_columns",
+    "plan_summary_columns",
     "refuse_repeated",
     "stated_delimiter",
     "with_point",
@@ -34,6 +38,8 @@ RATING = "rating"
 """The column of a review's rating, which is a number."""
 _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
+_LONE_SUMMARY = ("summary", "summaries", _TEXT)
+"""Names of the column of texts in a table of summaries alone."""
 _OF_PRODUCTS = ("product_id", "asin", "prod_id")
 """Those of the names of identifiers that can be of no review."""
 _WIDE_REVIEW = re.compile(r"(?:rev|review)[_ ]?(\d+)")
@@ -49,6 +55,7 @@ _LIKE = {
     "id": "sku asin parentasin productid productcode productsku itemid itemcode articleid ean gtin "
     "businessid",
     "name": "productname producttitle itemname itemtitle",
+    "system": "vendor model modelname source systemname generator writer author",
 }
 """Names, without all but letters and digits, that shops give to columns that are needed here."""
 _DELIMITERS = (",", "\t", ";", "|")
@@ -140,6 +147,66 @@ def plan_columns(header: Sequence[str], path: str, *, reviews_only: bool = False
     return _with_extra(columns)
 
 
+def plan_summary_columns(header: Sequence[str], path: str) -> Columns:
+    """Give the columns of a table their meaning that has summaries, and no reviews.
+
+    Args:
+        header: the names in the first row.
+        path: the file's name, for messages.
+
+    Returns:
+        The meanings.
+
+    Raises:
+        InputError: a needed column is missing or stands twice, or there are reviews.
+    """
+    refuse_repeated(header, path)
+    names = [_normal(cell) for cell in header]
+    places = {name: index for index, name in enumerate(names)}
+    summary = next((places[name] for name in _LONE_SUMMARY if name in places), None)
+    columns = Columns(
+        header=tuple(header),
+        id=next((places[key] for key in ID_KEYS if key in places), None),
+        name=None,
+        summary=summary,
+        system=places.get("system"),
+        summaries=tuple(_summary_columns(header)),
+        reviews=None,
+        wide=_wide_columns(names),
+        long=next((places[name] for name in _LONG_REVIEW if name in places), None),
+        review_id=None,
+        extra=(),
+    )
+    _refuse_no_summaries(columns, path)
+    return columns
+
+
+def _refuse_no_summaries(columns: Columns, path: str) -> None:
+    found = named_columns(columns.header)
+    if columns.ways:
+        advice = "leave --reviews out, or take its columns of reviews away"
+        raise InputError(f"{path}:1: has reviews of its own; {advice}; the columns are: {found}")
+    needs = {}
+    if columns.id is None:
+        needs["id"] = f"a column with the product's id ({', '.join(ID_KEYS)})"
+    if not columns.has_summaries:
+        needs["summary"] = 'a column "summary", "summary:SYSTEM" or "summ1"'
+    if needs:
+        needed, advice = " and ".join(needs.values()), _renaming(columns, needs)
+        raise InputError(f"{path}:1: needs {needed}{advice}; the columns are: {found}")
+
+
+def advice_on_systems(columns: Columns) -> str:
+    """What to do about a table that has several summaries of a product and no column "system"."""
+    advice = f'give every system its own name in a column "system"{_renaming(columns, ["system"])}'
+    return f"{advice}; the columns are: {named_columns(columns.header)}"
+
+
+def named_columns(header: Sequence[str]) -> str:
+    """The names of a header's columns for a message."""
+    return ", ".join(escaped(cell.strip()) or "(no name)" for cell in header)
+
+
 def _normal(cell: str) -> str:
     return cell.strip().casefold()
 
@@ -196,7 +263,7 @@ def _long_column(places: dict[str, int], reviews_only: bool) -> int | None:
 
 
 def _refuse_unusable(columns: Columns, path: str, reviews_only: bool) -> None:
-    found = ", ".join(escaped(cell.strip()) or "(no name)" for cell in columns.header)
+    found = named_columns(columns.header)
     if columns.ways > 1:
         advice = "keep one of reviews, rev1..., review"
         raise InputError(f"{path}:1: has reviews in two ways; {advice}; the columns are: {found}")
@@ -304,6 +371,17 @@ def is_table(line: str, *, reviews_only: bool = False) -> bool:
     )
     several = _recognised(set(cells)) >= 2
     return has_reviews and several if len(set(cells)) < len(cells) else has_reviews or several
+
+
+def is_summary_table(line: str) -> bool:
+    """Whether a first line is the header of a table of summaries, and no summary by itself.
+
+    >>> is_summary_table("hotel;summary"), is_summary_table("Summary: a good text, and short.")
+    (True, False)
+    """
+    cells = list(filter(None, cells_of(line, best_delimiter(line))))
+    named = not {"summary", "summaries"}.isdisjoint(cells) or _recognised(set(cells)) >= 2
+    return len(cells) >= 2 and named
 
 
 def is_copycat(line: str) -> bool:

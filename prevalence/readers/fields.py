@@ -25,6 +25,7 @@ __all__ = [
     "RawSummary",
     "ReadOptions",
     "Repeated",
+    "checked_summaries",
     "describe",
     "escaped",
     "finish",
@@ -267,7 +268,8 @@ class RawReview(NamedTuple):
 class RawSummary(NamedTuple):
     """An unchecked summary, the field it came from, and the key of its text in an object.
 
-    ``line`` is where it stands, if not on the line where its record begins.
+    ``line`` is where it stands, if not on the line where its record begins; ``fix`` says what to do
+    if its system has one already.
     """
 
     where: str
@@ -275,6 +277,7 @@ class RawSummary(NamedTuple):
     value: object
     text_key: str = "text"
     line: int | None = None
+    fix: str = "give every system its own name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +312,7 @@ def finish(draft: Draft, *, identity: str, position: Position, options: ReadOpti
     good: tuple[Summary, ...] = ()
     bad: list[Item] = []
     if options.needs_summaries or (draft.summaries and not options.reviews_only):
-        good, faults = _summaries(draft.summaries)
+        good, faults = checked_summaries(draft.summaries)
         bad = [fault.at(position, identity=identity, extra=draft.extra) for fault in faults]
         if not good and options.needs_summaries:
             return bad
@@ -372,7 +375,12 @@ def _metadata(value: object) -> Mapping[str, Any]:
     raise FieldError("metadata", f"is {describe(value)}", "give an object, or leave it out")
 
 
-def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[FieldError]]:
+def checked_summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[FieldError]]:
+    """The summaries of one product that can be used, and what is wrong with the others.
+
+    Raises:
+        FieldError: there is none at all.
+    """
     if not raw:
         raise FieldError("summaries", "has no summary", _NO_SUMMARY)
     good: dict[str, Summary] = {}
@@ -381,8 +389,7 @@ def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[Fie
         try:
             if item.system in good:
                 problem = f"is a second summary of the system {item.system!r}"
-                fix = "give every system its own name"
-                raise FieldError(item.where, problem, fix, system=item.system)
+                raise FieldError(item.where, problem, item.fix, system=item.system)
             good[item.system] = _summary(item)
         except FieldError as fault:
             fault.line = item.line
@@ -391,7 +398,7 @@ def _summaries(raw: Sequence[RawSummary]) -> tuple[tuple[Summary, ...], list[Fie
 
 
 def _summary(raw: RawSummary) -> Summary:
-    where, system, value, text_key, _ = raw
+    where, system, value, text_key, *_ = raw
     if not system.strip():
         raise FieldError(where, "the system's name is empty", "name the system", system=system)
     if isinstance(value, str):

@@ -7,7 +7,7 @@ from typing import Any
 from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
 from prevalence.records import CLAIMS
 
-__all__ = ["KNOWN", "draft", "listed_reviews"]
+__all__ = ["KNOWN", "draft", "listed_reviews", "listed_summaries"]
 
 KNOWN = frozenset({"name", "reviews", "summaries", "summary", "metadata", "claims"})
 """The keys that mean something; all others are passed through."""
@@ -30,7 +30,7 @@ def draft(record: dict[str, Any]) -> Draft:
     known = KNOWN if record.get("summary") is None else KNOWN | {"system"}
     return Draft(
         reviews=listed_reviews(record.get("reviews"), "reviews" in record),
-        summaries=_with_claims(_summaries(record), record.get("claims")),
+        summaries=listed_summaries(record),
         name=record.get("name"),
         metadata=record.get("metadata"),
         extra=leftover(record, known),
@@ -54,6 +54,15 @@ def listed_reviews(value: object, present: bool) -> list[RawReview]:
         return [RawReview(f"reviews[{index}]", item) for index, item in enumerate(value)]
     found = f"is {describe(value)}" if present else "is missing"
     raise FieldError("reviews", found, "give a list of review texts")
+
+
+def listed_summaries(record: dict[str, Any]) -> list[RawSummary]:
+    """The unchecked summaries of a record, each with the claims that it gives for it.
+
+    Raises:
+        FieldError: they are of two kinds or no object, or the claims are of none of them.
+    """
+    return _with_claims(_summaries(record), record.get("claims"))
 
 
 def _summaries(record: dict[str, Any]) -> list[RawSummary]:

@@ -8,7 +8,12 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.readers.columns import is_copycat, is_table, stated_delimiter
+from prevalence.readers.columns import (
+    is_copycat,
+    is_summary_table,
+    is_table,
+    stated_delimiter,
+)
 from prevalence.readers.fields import Item, ReadOptions, escaped
 from prevalence.readers.jsonfiles import (
     LAYOUTS,
@@ -33,6 +38,7 @@ __all__ = [
     "check_header",
     "detect_container",
     "detect_json",
+    "detect_summaries",
     "iterate",
     "json_values",
     "packed_items",
@@ -80,6 +86,25 @@ def detect_container(source: Source, *, allow_text: bool = False) -> str:
     if stated_delimiter(first) or is_table(first, reviews_only=allow_text):
         return "csv"
     return "text" if allow_text else _after_odd_line(source, first)
+
+
+def detect_summaries(source: Source) -> str:
+    """Tell how summaries are packed in an input that has no reviews.
+
+    Args:
+        source: the open input; nothing is taken from it.
+
+    Returns:
+        "lines", "document", "csv", "tsv", or "text" for one summary a line.
+    """
+    head = source.head(1)
+    first = head[0].data.decode(errors="replace").strip() if head else ""
+    suffix = _hint(source)
+    if suffix in ("lines", "document") or _OPENS_JSON.match(first):
+        return detect_json(source)
+    if suffix is not None:
+        return suffix
+    return "csv" if stated_delimiter(first) or is_summary_table(first) else "text"
 
 
 def _after_odd_line(source: Source, first: str) -> str:

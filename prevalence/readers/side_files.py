@@ -1,4 +1,4 @@
-"""Files beside the records: reviews alone, product names, and one summary a line."""
+"""Files beside the records: reviews alone, product names, and summaries without reviews."""
 
 from __future__ import annotations
 
@@ -24,14 +24,22 @@ from prevalence.readers.jsonfiles import (
     document_text,
     line_values,
 )
-from prevalence.readers.products import detect_container, first_text, iterate, packed_items
+from prevalence.readers.products import (
+    detect_container,
+    detect_summaries,
+    first_text,
+    iterate,
+    packed_items,
+)
 from prevalence.readers.streams import STDIN, Line, Source, check_readable, display, open_source
+from prevalence.readers.summaries_by_id import joined_by_id
+from prevalence.readers.tables import open_summary_table
 from prevalence.records import BadRecord, Product, Review, Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["author_of", "read_authors", "read_product_names", "read_reviews"]
+__all__ = ["author_of", "own_system", "read_authors", "read_product_names", "read_reviews"]
 
 
 _NAMES = 'write one object {"ID": "name"}, or a line "ID name" for each product'
@@ -41,8 +49,8 @@ def read_product_names(path: str | Path) -> dict[str, str]:
     """Read product names by id.
 
     Args:
-        path: a file of lines "ID name...", split at the first white space, or one JSON object
-            ``{"ID": "name"}``; "-" is stdin; gzip is recognised.
+        path: a file of lines "ID name...", split at the first tab, or the first white space where
+            there is none, or one JSON object ``{"ID": "name"}``; "-" is stdin; gzip is recognised.
 
     Returns:
         The names; where an id stands twice, the last one.
@@ -65,13 +73,21 @@ def read_product_names(path: str | Path) -> dict[str, str]:
 def _from_lines(source: Source) -> list[tuple[str, str]]:
     pairs = []
     for number, text in source.texts():
-        words = text.split(None, 1)
-        if len(words) == 1:
-            where, shown = f"{source.path}:{number}", escaped(words[0][:40])
+        line = text.lstrip()
+        if not line:
+            continue
+        # Ids may hold spaces; then a tab ends them.
+        identity, _, name = line.partition("\t") if "\t" in line else _cut_at_space(line)
+        if not name.strip():
+            where, shown = f"{source.path}:{number}", escaped(identity.strip()[:40])
             raise InputError(f"{where}: no name after the id {shown!r}; write one")
-        if words:
-            pairs.append((words[0], words[1].strip()))
+        pairs.append((identity.strip(), name.strip()))
     return pairs
+
+
+def _cut_at_space(line: str) -> tuple[str, str, str]:
+    identity, *name = line.split(None, 1)
+    return identity, " ", "".join(name)
 
 
 def _from_object(source: Source) -> dict[str, str]:
@@ -207,18 +223,21 @@ def read_authors(
     names: Mapping[str, str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Item]:
-    """Read summaries that stand one a line, in the order of the products of another file.
+    """Read summaries whose reviews are in another file.
 
     Args:
-        summaries: the lines; the file's stem names the system. An empty line is an empty summary.
+        summaries: one summary a line, in the order of the products; or a table or JSON with the
+            product's id, "summary" and "system" in every record. The file's stem is the system of
+            those that name none. An empty line is an empty summary.
         reviews: Copycat's TSV or any other file of products; its own summaries are left aside.
         names: product names by id.
         progress: called with the bytes of the reviews file taken so far.
 
     Returns:
-        An iterator over products with one summary each, and bad records. Where one file is
-        longer, each line or product without a partner is a bad record that says both counts.
-        Table rows without an id are no products and come last.
+        An iterator over products and bad records. Where one file has more lines than the other
+        products, each without a partner is a bad record that says both counts. Table rows without
+        an id are no products and come last. Of summaries with ids, those of no product are bad
+        records, which come last, and products without one are left out with a warning.
 
     Raises:
         InputError: one of the files cannot be read, or both are stdin.
@@ -228,36 +247,67 @@ def read_authors(
     check_readable(summaries)
     check_readable(reviews)
     options = ReadOptions({} if names is None else names, reviews_only=True)
-    return _joined(summaries, iterate(reviews, "auto", options, progress))
+    return _joined(summaries, iterate(reviews, "auto", options, progress), display(reviews))
 
 
-def _joined(summaries: str | Path, products: Iterator[Item]) -> Iterator[Item]:
+def _joined(summaries: str | Path, products: Iterator[Item], reviews: str) -> Iterator[Item]:
     system = author_of(summaries)
-    matched = 0
     with open_source(summaries) as source:
-        lines = source.lines()
-        for item in products:
-            line = next(lines, None)
-            if line is None:
-                rest = [item, *products]
-                counts = (matched, matched + sum(isinstance(one, Product) for one in rest))
-                for one in rest:
-                    if isinstance(one, BadRecord):
-                        yield replace(one, system=system)
-                    else:
-                        problem = "the product has no summary"
-                        yield _unmatched(one.source, problem, counts, system, identity=one.id)
-                return
-            matched += 1
-            yield _paired(item, line, Position(source.path, f":{line.number}"), system)
-        spare = [f"{source.path}:{line.number}" for line in lines]
-        counts = (matched + len(spare), matched)
-        for place in spare:
-            yield _unmatched(place, "the summary has no product", counts, system)
+        container = detect_summaries(source)
+        if container == "text":
+            yield from _joined_by_line(source, products, system)
+        else:
+            yield from joined_by_id(source, container, products, reviews=reviews, system=system)
+
+
+def _joined_by_line(source: Source, products: Iterator[Item], system: str) -> Iterator[Item]:
+    matched = 0
+    lines = source.lines()
+    for item in products:
+        line = next(lines, None)
+        if line is None:
+            rest = [item, *products]
+            counts = (matched, matched + sum(isinstance(one, Product) for one in rest))
+            for one in rest:
+                if isinstance(one, BadRecord):
+                    yield replace(one, system=system)
+                else:
+                    problem = "the product has no summary"
+                    yield _unmatched(one.source, problem, counts, system, identity=one.id)
+            return
+        matched += 1
+        yield _paired(item, line, Position(source.path, f":{line.number}"), system)
+    spare = [f"{source.path}:{line.number}" for line in lines]
+    counts = (matched + len(spare), matched)
+    for place in spare:
+        yield _unmatched(place, "the summary has no product", counts, system)
+
+
+def own_system(path: str | Path) -> str | None:
+    """The system that all summaries in a file without reviews are by, after the file's name.
+
+    Args:
+        path: the file; only its first lines are read, and of a pipe none.
+
+    Returns:
+        The system; None where records may name others.
+
+    Raises:
+        InputError: it is a table that lacks a needed column, or cannot be read.
+    """
+    if not Path(path).is_file():
+        return author_of(path)
+    with open_source(path) as source:
+        container = detect_summaries(source)
+        if container in ("csv", "tsv"):
+            _, columns = open_summary_table(source, "\t" if container == "tsv" else None)
+            named = columns.system is not None or columns.summary is None
+            return None if named else author_of(path)
+        return author_of(path) if container == "text" else None
 
 
 def author_of(path: str | Path) -> str:
-    """The system that a file with one summary a line is by: the stem of its name."""
+    """The system after which a file of summaries is named: the stem of its name."""
     if str(path) == STDIN:
         return "stdin"
     name = PurePath(display(path).removesuffix(".gz"))

@@ -17,8 +17,10 @@ from prevalence.language import counted
 from prevalence.readers.columns import (
     RATING,
     Columns,
+    advice_on_systems,
     best_delimiter,
     plan_columns,
+    plan_summary_columns,
     stated_delimiter,
     with_point,
 )
@@ -35,7 +37,7 @@ from prevalence.readers.fields import (
 from prevalence.readers.jsonfiles import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
-from prevalence.records import LONE_SURROGATE, well_formed
+from prevalence.records import LONE_SURROGATE, BadRecord, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,11 +45,14 @@ if TYPE_CHECKING:
 __all__ = [
     "WHOLE_FILE",
     "Row",
+    "TableSummary",
     "copycat_items",
     "delimited_rows",
     "header_of",
+    "open_summary_table",
     "open_table",
     "plain_rows",
+    "summary_rows",
     "table_items",
     "wide_item",
 ]
@@ -206,12 +211,22 @@ def open_table(
     Returns:
         The rows below it, and what their cells mean.
     """
-    head = source.head(1)
-    first = head[0].data.decode(errors="replace") if head else ""
-    rows, delimiter = delimited_rows(source, first, delimiter or best_delimiter(first))
+    rows, delimiter = _rows_of(source, delimiter)
     header = header_of(rows, source.path)
     columns = plan_columns(header, source.path, reviews_only=reviews_only)
     return rows, replace(columns, delimiter=delimiter)
+
+
+def _rows_of(source: Source, delimiter: str | None) -> tuple[Iterator[Row], str]:
+    head = source.head(1)
+    first = head[0].data.decode(errors="replace") if head else ""
+    return delimited_rows(source, first, delimiter or best_delimiter(first))
+
+
+def open_summary_table(source: Source, delimiter: str | None) -> tuple[Iterator[Row], Columns]:
+    """Read the header of a table that has summaries, and no reviews; as :func:`open_table`."""
+    rows, delimiter = _rows_of(source, delimiter)
+    return rows, plan_summary_columns(header_of(rows, source.path), source.path)
 
 
 def table_items(source: Source, options: ReadOptions, delimiter: str | None) -> Iterator[Item]:
@@ -333,15 +348,23 @@ def _wide_reviews(row: Row, columns: Columns) -> Sequence[RawReview]:
         raise FieldError(where, fault.problem, "give a JSON list of review texts") from None
 
 
-def _row_summaries(row: Row, columns: Columns) -> list[RawSummary]:
+def _row_summaries(row: Row, columns: Columns, default: str = DEFAULT_SYSTEM) -> list[RawSummary]:
     raw = [
         RawSummary(_where(columns, index), system, row.cells[index])
         for system, index in columns.summaries
     ]
     if columns.summary is not None:
-        system = _cell(row, columns.system) or DEFAULT_SYSTEM
+        system = _cell(row, columns.system) or default
         raw.append(RawSummary(_where(columns, columns.summary), system, row.cells[columns.summary]))
     return raw
+
+
+def _advised(summaries: list[RawSummary], columns: Columns) -> list[RawSummary]:
+    """The summaries, which say what the table lacks if several are of one system."""
+    if columns.system is not None or columns.summary is None:
+        return summaries
+    fix = advice_on_systems(columns)
+    return [raw._replace(fix=fix) for raw in summaries]
 
 
 class _Origin(NamedTuple):
@@ -384,40 +407,57 @@ class _Group:
                 key = (raw.system, str(raw.value))
                 self.summaries.setdefault(key, raw._replace(line=row.line))
 
-    def drop_copies(self) -> int:
-        """Keep a review once that has a row for every system.
+    def drop_copies(self, *, by_system: bool) -> int:
+        """Keep a review once that has several rows.
 
-        With ids, it is one if id and text are the same. Without, all systems must have the same
-        texts, each equally often: otherwise two people may have written the same.
+        Rows with an id are one review if id and text are the same. Of the others, those of one
+        system are copies of another's if all systems have the same texts, each equally often:
+        otherwise two people may have written the same.
+
+        Args:
+            by_system: whether a review may have a row for every system.
 
         Returns:
             How many rows were copies.
         """
-        identified = all(origin.id for origin in self.origins)
-        systems: dict[str, Counter[tuple[str | None, str]]] = {}
-        kept: Counter[tuple[str | None, str]] = Counter()
-        reviews = []
-        for review, origin in zip(self.reviews, self.origins, strict=True):
-            key = (origin.id if identified else None, origin.text)
-            own = systems.setdefault(origin.system, Counter())
-            own[key] += 1
-            # What one system has twice is no copy of another system's.
-            if own[key] > kept[key]:
-                kept[key] += 1
-                reviews.append(review)
-        if not identified and any(own != kept for own in systems.values()):
-            return 0
-        copies = len(self.reviews) - len(reviews)
-        self.reviews = reviews
-        return copies
+        copies = self._copies_with_ids()
+        if by_system:
+            copies |= self._copies_of_systems()
+        self.reviews = [one for place, one in enumerate(self.reviews) if place not in copies]
+        return len(copies)
 
-    def items(self, path: str, options: ReadOptions) -> list[Item]:
+    def _copies_with_ids(self) -> set[int]:
+        first: dict[tuple[str, str], int] = {}
+        return {
+            place
+            for place, origin in enumerate(self.origins)
+            if origin.id and first.setdefault((origin.id, origin.text), place) != place
+        }
+
+    def _copies_of_systems(self) -> set[int]:
+        systems: dict[str, Counter[str]] = {}
+        kept: Counter[str] = Counter()
+        copies = set()
+        for place, origin in enumerate(self.origins):
+            if origin.id:
+                continue
+            own = systems.setdefault(origin.system, Counter())
+            own[origin.text] += 1
+            # What one system has twice is no copy of another system's.
+            if own[origin.text] > kept[origin.text]:
+                kept[origin.text] += 1
+            else:
+                copies.add(place)
+        return set() if any(own != kept for own in systems.values()) else copies
+
+    def items(self, columns: Columns, path: str, options: ReadOptions) -> list[Item]:
         """The product, or what is wrong with it."""
         position = Position(path, f":{self.line}")
         try:
             if self.fault is not None:
                 raise self.fault
-            draft = Draft(self.reviews, list(self.summaries.values()), name=self.name)
+            summaries = _advised(list(self.summaries.values()), columns)
+            draft = Draft(self.reviews, summaries, name=self.name)
             return finish(draft, identity=self.id, position=position, options=options)
         except FieldError as fault:
             return [fault.at(position, identity=self.id)]
@@ -426,6 +466,44 @@ class _Group:
 def _nameless() -> FieldError:
     problem = "the row has no product id, so it is left out"
     return FieldError("", problem, "give the product's id in every row")
+
+
+class TableSummary(NamedTuple):
+    """A summary in a row of a table without reviews, and the id of its product."""
+
+    id: str
+    raw: RawSummary
+
+
+def summary_rows(
+    source: Source, delimiter: str | None, *, system: str
+) -> Iterator[TableSummary | BadRecord]:
+    """Read a table that has summaries, and no reviews.
+
+    Args:
+        source: the open input.
+        delimiter: the character between cells, or None to take the one that suits the header.
+        system: who wrote a summary of which no cell says it.
+
+    Yields:
+        The summaries, and what is wrong with rows that have none.
+
+    Raises:
+        InputError: the header lacks a needed column, or has reviews.
+    """
+    rows, columns = open_summary_table(source, delimiter)
+    for row in rows:
+        identity = _stated_id(row, columns)
+        try:
+            _refuse_misfit(row, columns)
+            if identity is None:
+                raise _nameless()
+            summaries = _advised(_row_summaries(row, columns, system), columns)
+        except FieldError as fault:
+            yield fault.at(Position(source.path, f":{row.line}"), identity=identity)
+        else:
+            for raw in summaries:
+                yield TableSummary(identity, raw._replace(line=row.line))
 
 
 def _long_review(row: Row, columns: Columns, index: int) -> RawReview:
@@ -462,23 +540,24 @@ def _long_items(
         # One that does not name its product is of the one before it, or of the one after it.
         if row.joined or identity is None:
             unsure.append(row)
-    if columns.system is not None and columns.has_summaries:
-        _drop_copies(groups.values(), path)
+    _drop_copies(groups.values(), columns, path)
     for group in groups.values():
-        yield from group.items(path, options)
+        yield from group.items(columns, path, options)
     # Last, because a summary a line counts products, which these are not.
     for row in nameless if groups else (*unsure, *nameless):
         yield (row.fault or _nameless()).at(Position(path, f":{row.line}"))
 
 
-def _drop_copies(groups: Iterable[_Group], path: str) -> None:
-    """Count reviews once that have a row for every system, and say so."""
-    copies = list(filter(None, (group.drop_copies() for group in groups)))
+def _drop_copies(groups: Iterable[_Group], columns: Columns, path: str) -> None:
+    """Count reviews once that have several rows, and say so."""
+    by_system = columns.system is not None and columns.has_summaries
+    copies = list(filter(None, (group.drop_copies(by_system=by_system) for group in groups)))
     if copies:
         products, rows = counted(len(copies), "product"), counted(sum(copies), "row")
+        what = "the reviews for every system" if columns.review_id is None else "reviews"
         warnings.warn(
-            f"{path}: the rows of {products} repeat the reviews for every system; each review is "
-            f"counted once, without {rows}",
+            f"{path}: the rows of {products} repeat {what}; each review is counted once, without "
+            f"{rows}",
             RuntimeWarning,
             stacklevel=2,
         )

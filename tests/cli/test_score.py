@@ -240,6 +240,59 @@ def test_files_of_lines_have_a_system_each(
     assert result.stderr == f"error: {said}; rename one\n"
 
 
+def test_a_table_of_summaries_is_joined_by_id(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    reviews = write(boots, {**boots, "id": "p2", "reviews": ["they leak"]}, name="reviews.jsonl")
+    table, output = tmp_path / "all.csv", tmp_path / "rows.jsonl"
+    table.write_text('id;system;summary\np2;b;They leak.\np1;b;"Warm\nboots."\np1;a;They leak.\n')
+    words = (table, "--reviews", reviews, "--output", output)
+
+    def found() -> list[Any]:
+        rows = rows_of(output.read_text())
+        return [(row["id"], row["system"], row["prevalence"]) for row in rows]
+
+    third = pytest.approx(1 / 3)
+    assert score(*words, "--limit", 1).exit_code == 0
+    assert found() == [("p1", "b", pytest.approx(2 / 3)), ("p1", "a", third)]
+    again = score(*words)
+    assert "2 rows were in" in again.stderr
+    assert found()[2:] == [("p2", "b", 1.0)]
+    output.unlink()
+    assert score(*words, "--systems", "a").exit_code == 0
+    assert found() == [("p1", "a", third)]
+
+
+def test_names_of_no_product_are_counted(
+    score: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    boots = {key: value for key, value in boots.items() if key != "name"}
+    path, names = write({**boots, "id": "Lake View"}, boots), tmp_path / "names.txt"
+    names.write_text("Lake View hotel\np1 boot\n")
+    said = f"{names}: 1 name matches no product (such as that of 'Lake'); write ids as in the input"
+    assert said in score(path, "--product-names", names).stderr
+    # What --limit leaves out may have the name.
+    assert "no product (" not in score(path, "--product-names", names, "--limit", 1).stderr
+    names.write_text("Lake View\thotel\np1 boot\n")
+    result = score(path, "--product-names", names)
+    assert "no product" not in result.stderr
+
+
+def test_reviews_that_repeat_another_are_counted(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    texts = ["Good.", "Bad.", "Good.", "Good.", "", ""]
+    known = [{"id": name, "text": "Good."} for name in "ab"]
+    path = write(
+        {**boots, "reviews": texts}, {**boots, "id": "p2", "reviews": [*known, "Fine."]},
+        {**boots, "id": "p3", "reviews": ["A", "A"]},
+    )  # fmt: skip
+    # Of p1 the third and fourth, of p3 the second; an empty review has no words.
+    said = "3 of 8 reviews of 2 products repeat another of the same product word for word; each"
+    assert score(path).stderr.count(said) == 1
+    assert "word for word" not in score(path, "-q").stderr
+
+
 def test_splitter_lines_and_max_sentences(score: Run, write: Write, boots: dict[str, Any]) -> None:
     path = write({**boots, "summaries": {"s": "Warm boots. They leak.\nWarm"}})
     by_line = rows_of(score(path, "--splitter", "lines", "--format", "jsonl").stdout)[0]

@@ -108,6 +108,12 @@ def test_names_from_lines(tmp_path):
     assert read_product_names(path) == {"B1": "last wins", "B2": "black\tsock"}
 
 
+def test_a_tab_ends_an_id_with_spaces(tmp_path):
+    text = "Lake View\thotel by the lake\nB2 \t red sock\t\nB3 wool sock\n"
+    names = {"Lake View": "hotel by the lake", "B2": "red sock", "B3": "wool sock"}
+    assert read_product_names(write(tmp_path, text, "names.txt")) == names
+
+
 def test_names_from_an_object_and_gzip(tmp_path):
     names = {"B1": "boot", "B2": " sock"}
     path = write(tmp_path, gzip.compress(json.dumps(names, indent=1).encode()), "names")
@@ -118,6 +124,7 @@ def test_names_from_an_object_and_gzip(tmp_path):
     ("content", "said"),
     [
         ("B1 boot\nB2\n", r"names:2: no name after the id 'B2'"),
+        ("B1 boot\nLake View\t \n", r"names:2: no name after the id 'Lake View'"),
         (b"B1 boot\nB2 \xff\n", r"names:2: not UTF-8 at byte 4"),
         ('{"B1": 3}', r"names: B1: the name is the number 3"),
         ('{"B1": ""}', r"names: B1: the name is an empty string"),

@@ -159,6 +159,19 @@ def test_summaries_of_several_systems_row_by_row(tmp_path):
     assert bad.system == "a"
 
 
+@pytest.mark.parametrize(
+    ("column", "rename"), [("Vendor", "; rename 'Vendor' to 'system'"), ("agency", "")]
+)
+def test_systems_in_a_column_of_another_name(tmp_path, column, rename):
+    text = f"id,review,{column},summary\nx,A.,a,One.\nx,B.,b,Two.\n"
+    _, bad = read(tmp_path, text)
+    assert bad.error == (
+        f"{tmp_path}/in.csv:3: column \"summary\": is a second summary of the system 'summary'; "
+        f'give every system its own name in a column "system"{rename}; the columns are: '
+        f"id, review, {column}, summary"
+    )
+
+
 def texts_of(product):
     return [review.text for review in product.reviews]
 
@@ -220,6 +233,33 @@ def test_ids_tell_which_reviews_are_repeated_for_another_system(tmp_path):
         ("1", "A."), ("2", "A."), ("3", "B."), ("3", "Other."),
     ]  # fmt: skip
     assert texts_of(second) == ["A.", "A."]
+
+
+@pytest.mark.parametrize("options", [{}, {"summaries": False}])
+def test_rows_with_the_same_review_id_and_text_are_one_review(tmp_path, options):
+    text = (
+        "id,review_id,review,stars,summary\n"
+        "x,1,A.,5,One.\nx,1,A.,4,\nx,2,A.,3,\nx,1,Other.,2,\nx,,A.,1,\nx,,A.,1,\n"
+        "y,1,A.,5,Two.\n"
+    )
+    with pytest.warns(RuntimeWarning) as caught:
+        product, other = read(tmp_path, text, **options)
+    assert [(review.id, review.text, review.extra["stars"]) for review in product.reviews] == [
+        ("1", "A.", "5"), ("2", "A.", "3"), ("1", "Other.", "2"), (None, "A.", "1"),
+        (None, "A.", "1"),
+    ]  # fmt: skip
+    assert texts_of(other) == ["A."]
+    assert [str(warning.message) for warning in caught] == [
+        f"{tmp_path}/in.csv: the rows of 1 product repeat reviews; each review is counted once, "
+        "without 1 row"
+    ]
+
+
+def test_rows_of_one_system_with_the_same_review_id_are_one_review(tmp_path):
+    rows = "x,1,A.,a,One.\nx,1,A.,a,One.\nx,2,B.,b,Two.\n"
+    with pytest.warns(RuntimeWarning, match="1 product repeat reviews; .* without 1 row$"):
+        (product,) = read(tmp_path, f"id,review_id,review,system,summary\n{rows}")
+    assert texts_of(product) == ["A.", "B."]
 
 
 def test_rows_of_empty_cells_are_no_rows(tmp_path):
