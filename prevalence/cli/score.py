@@ -506,6 +506,8 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if rows.table.nothing_left:
         note(_nothing_left(rows.table))
     _note_groups(rows.table)
+    for unread in engine.unread.notes():
+        note(unread)
     rows.note_hidden()
     _note_cuts(options, counts, done)
     note_doubtful(counts.doubtful)

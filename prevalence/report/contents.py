@@ -24,7 +24,7 @@ from prevalence.records import (
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
-from prevalence.scoring.conditions import as_number
+from prevalence.scoring.conditions import as_rating
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -321,7 +321,7 @@ class Contents:
             self.unmatched += not found and own in known
             reviews = tuple(
                 ReportReview(shown(r.text), None if r.id is None else shown(r.id),
-                             _number(as_number(r.extra.get("rating"))))
+                             _number(as_rating(r.extra.get("rating"))))
                 for r in record.reviews
             )  # fmt: skip
             for product in found:

@@ -37,6 +37,7 @@ from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
+from prevalence.scoring.unread_values import UnreadValues
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
 from prevalence.signature import build_signature, safe, trivial_template
 from prevalence.stats.correction import corrected_share
@@ -152,6 +153,7 @@ class Engine:
     Attributes:
         counts: work asked for, avoided and done so far.
         foreign: ids of the first products that are probably not in English.
+        unread: values of reviews that could not be read as the options ask.
         error_rates: those that scores are corrected for, or None.
 
     Raises:
@@ -169,6 +171,7 @@ class Engine:
     ) -> None:
         self.options = options or ScoringOptions()
         self._new_table = new_table
+        self.unread = UnreadValues(self.options)
         self.counts = WorkCounts()
         self.foreign: list[str] = []
         own = checked_scorer(scorer).traits
@@ -389,6 +392,7 @@ class Engine:
         if isinstance(item, BadRecord):
             chunk.entries.append(item)
             return
+        self.unread.add(item)
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
             read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
