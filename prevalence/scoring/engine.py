@@ -295,7 +295,8 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        return build_signature(dict(self.scorer.traits.signature) | {"thr": self._signed_threshold})
+        parts = dict(self.scorer.traits.signature) | {"thr": self._signed_threshold}
+        return build_signature(parts | self._restriction.signature)
 
     @property
     def calibrated(self) -> bool:
