@@ -527,6 +527,12 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"({_some(engine.foreign, counts.foreign)}), which the model or the splitter was made "
             "for (--language, --model)"
         )
+    if counts.foreign_reviews:
+        note(
+            f"{counts.foreign_reviews:,} of {counted(counts.reviews, 'review')} "
+            f"{'does' if counts.foreign_reviews == 1 else 'do'} not look English; --reviews-where "
+            "'language = en' leaves such reviews out where the file names languages"
+        )
     if counts.warned:
         carrying = counted(counts.warned, "summary carries", "summaries carry")
         note(f'{carrying} a "warning" (see --format jsonl or --explain)')

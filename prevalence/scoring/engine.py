@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import probably_english
+from prevalence.language import clearly_foreign, probably_english
 from prevalence.metric import near
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
@@ -43,8 +43,9 @@ from prevalence.signature import build_signature, safe, trivial_template
 from prevalence.stats.correction import corrected_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from prevalence.records import Review
     from prevalence.scoring.others import OtherProducts
     from prevalence.stats.arrays import Ints
     from prevalence.stats.correction import ErrorRates
@@ -87,6 +88,8 @@ class WorkCounts:
         warned: scored summaries with a warning.
         foreign: products that are probably not in English, where the model or the splitter is for
             English.
+        reviews: reviews of the other products that count, where that is so.
+        foreign_reviews: those of them that are clearly not in English.
     """
 
     naive: int = 0
@@ -105,6 +108,8 @@ class WorkCounts:
     unnamed: int = 0
     warned: int = 0
     foreign: int = 0
+    reviews: int = 0
+    foreign_reviews: int = 0
 
     def add_row(self, row: ScoredSummary, *, named: bool) -> None:
         """Count a row of the output."""
@@ -172,6 +177,7 @@ class Engine:
         self.options = options or ScoringOptions()
         self._new_table = new_table
         self.unread = UnreadValues(self.options)
+        self._judged: Sequence[Review] | None = None
         self.counts = WorkCounts()
         self.foreign: list[str] = []
         own = checked_scorer(scorer).traits
@@ -396,11 +402,7 @@ class Engine:
         self.unread.add(item)
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
-            read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
-            texts = (read, *(summary.text for summary in item.summaries))
-            if not all(map(probably_english, texts)):
-                self.counts.foreign += 1
-                add_name(self.foreign, item.id)
+            self._judge_language(item)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,
@@ -421,6 +423,21 @@ class Engine:
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
             self.counts.naive += job.naive_pairs
+
+    def _judge_language(self, item: Product) -> None:
+        """Count a product that is probably not in English, or such reviews of another one."""
+        read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
+        texts = (read, *(summary.text for summary in item.summaries))
+        if not all(map(probably_english, texts)):
+            self.counts.foreign += 1
+            add_name(self.foreign, item.id)
+        elif item.reviews is not self._judged:
+            self._judged = item.reviews
+            left = self._restriction.reviews_left(item).places
+            self.counts.reviews += len(left)
+            self.counts.foreign_reviews += sum(
+                clearly_foreign(item.reviews[place].text[:_READ]) for place in left
+            )
 
     def _score_chunk(self, chunk: _Chunk, ask: _Ask) -> None:
         everything = self.options.full_matrix or self.options.soft
