@@ -222,11 +222,12 @@ class StatementSupport:
 
     Attributes:
         statement: the statement.
-        n_reviews: m.
+        n_reviews: m, the reviews that count.
         support: number of reviews that imply it.
-        supporting_reviews: their 0-based indices.
+        supporting_reviews: their 0-based indices among all reviews.
         contradicting_reviews: reviews that contradict it; None for a scorer without that class.
-        entailment: P(entailment) for each review, in [0, 1].
+        entailment: P(entailment) for each review, in [0, 1]; None for one that a condition
+            leaves out.
         signature: what produced the answer.
     """
 
@@ -235,7 +236,7 @@ class StatementSupport:
     support: int
     supporting_reviews: tuple[int, ...]
     contradicting_reviews: tuple[int, ...] | None
-    entailment: tuple[float, ...]
+    entailment: tuple[float | None, ...]
     signature: str
 
     @property
@@ -254,8 +255,8 @@ class StatementSupport:
             {
                 "review": place,
                 "entailment": probability,
-                "supports": place in self.supporting_reviews,
-                "contradicts": None if against is None else place in against,
+                "supports": None if probability is None else place in self.supporting_reviews,
+                "contradicts": None if against is None or probability is None else place in against,
             }
             for place, probability in enumerate(self.entailment)
         )
@@ -461,6 +462,8 @@ class OpinionPrevalence:
     ) -> list[StatementSupport]:
         """Count the reviews that imply each statement; no statement is split or masked.
 
+        ``reviews_where`` and ``first_reviews`` of this object say which reviews count.
+
         Args:
             reviews: m ≥ 1 reviews.
             statements: one or more claims, each taken as it is.
@@ -470,16 +473,23 @@ class OpinionPrevalence:
             One answer a statement, in order.
 
         Raises:
-            InputError: no review, or a statement that is empty or longer than the model reads.
-            ConfigurationError: the options of this object restrict statements or reviews.
+            InputError: no review, none that satisfies the condition, or a statement that is empty
+                or longer than the model reads.
+            ConfigurationError: the options of this object restrict statements.
         """
-        if self._engine.options.restriction:
+        restriction = self._engine.options.restriction
+        if restriction.statements is not None:
             raise ConfigurationError(
-                "support counts all the reviews that it is given: remove the conditions on "
-                "statements and reviews, or filter the reviews first"
+                "support takes every statement that it is given: remove the condition on "
+                "statements (statements_where)"
             )
-        texts = [review.text for review in checked_reviews(reviews)]
+        given = checked_reviews(reviews)
         claims = checked_statements(statements)
+        left = restriction.reviews_left(Product("reviews", given, ()))
+        if left.reason is not None:
+            raise InputError(left.reason)
+        places = np.asarray(left.places, np.int64)
+        texts = [given[place].text for place in left.places]
         matrix = self._matrix(texts, claims, progress)
         signature = self._engine.pair_signature()
         return [
@@ -487,7 +497,7 @@ class OpinionPrevalence:
                 statement=claim,
                 n_reviews=len(texts),
                 signature=signature,
-                **matrix.column(k)._asdict(),
+                **matrix.column(k).spread(places, len(given))._asdict(),
             )
             for k, claim in enumerate(claims)
         ]

@@ -11,12 +11,13 @@ from prevalence.errors import ConfigurationError
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = [
     "SIGNATURE_PARTS",
     "TRIVIAL_TEMPLATES",
     "build_signature",
+    "differences",
     "package_version",
     "safe",
     "statement_of",
@@ -62,6 +63,12 @@ SIGNATURE_PARTS = {
     "preset": "the preset that set the options, and options that override it",
 }
 """The parts of a score's signature in their order, and what each says; the version comes last."""
+
+_BESIDE = frozenset(
+    ("alpha", "ceiling", "corr", "coverage", "evidence", "groups", "matrix", "others", "preset",
+     "score")
+)  # fmt: skip
+"""Parts of what is given beside a score, which stays the same."""
 
 
 def trivial_template(choice: str | None) -> tuple[str | None, str]:
@@ -129,6 +136,30 @@ def with_parts(signature: str, parts: Mapping[str, object]) -> str:
     """
     front, version = signature.rsplit("|v:", 1)
     return "|".join([front, *(f"{key}:{part}" for key, part in parts.items()), f"v:{version}"])
+
+
+def differences(signatures: Sequence[str]) -> dict[str, list[str]]:
+    """The parts in which signatures differ, and what stands there, "none" where it is missing.
+
+    What follows from a record is no difference: that a product has no name, and so no trivial
+    statement, and where its claims come from. Nor is what is only given beside a score.
+
+    >>> differences(["prev|thr:0.5|trivial:name|v:1", "prev|thr:0.5|trivial:none|v:1"])
+    {}
+    >>> differences(["prev|thr:0.5|v:1", "prev|thr:0.5|reviews:rating<=2|v:1"])
+    {'reviews': ['none', 'rating<=2']}
+    """
+    parts = [dict(part.partition(":")[::2] for part in one.split("|")[1:]) for one in signatures]
+    found: dict[str, list[str]] = {}
+    for key in dict.fromkeys(key for one in parts for key in one if key not in _BESIDE):
+        values = list(dict.fromkeys(one.get(key, "none") for one in parts))
+        if key == "trivial":
+            values = [value for value in values if value != "none"]
+        if key == "unit":
+            values = list(dict.fromkeys(value.partition("-")[0] for value in values))
+        if len(values) > 1:
+            found[key] = values
+    return found
 
 
 @lru_cache(maxsize=1)

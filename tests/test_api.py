@@ -328,13 +328,25 @@ def test_support_refuses(fake_scorer, reviews, statements, said):
         metric.support(reviews, statements)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"reviews_where": "text has fits"}, {"first_reviews": 1}, {"statements_where": "text has x"}],
-)
-def test_support_refuses_a_restriction(fake_scorer, options):
-    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS), **options)
-    with pytest.raises(ConfigurationError, match="remove the conditions on statements and reviews"):
+def test_support_counts_the_reviews_that_a_condition_leaves(fake_scorer):
+    reviews = [Review(text, extra={"rating": 4 - place}) for place, text in enumerate("abcd")]
+    answers = {(text, "It fits."): (0.9 if text in "abd" else 0.1, 0.0) for text in "abcd"}
+    options = {"reviews_where": "rating <= 3", "first_reviews": 2}
+    metric = OpinionPrevalence(scorer=fake_scorer(answers), **options)
+    (found,) = metric.support(reviews, ["It fits."])
+    # Left are b and c, of which b implies it.
+    assert (found.support, found.n_reviews, found.share) == (1, 2, 0.5)
+    assert found.supporting_reviews == (1,)
+    assert found.entailment == (None, 0.9, 0.1, None)
+    assert "|reviews:rating<=3|first:2|v:" in found.signature
+    assert list(found.to_frame()["supports"]) == [None, True, False, None]
+    with pytest.raises(InputError, match=r"no review satisfies rating<=3 \(none has rating"):
+        metric.support(["a"], ["It fits."])
+
+
+def test_support_refuses_a_condition_on_statements(fake_scorer):
+    metric = OpinionPrevalence(scorer=fake_scorer(ANSWERS), statements_where="text has x")
+    with pytest.raises(ConfigurationError, match="remove the condition on statements"):
         metric.support(REVIEWS, ["It fits."])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prevalence.language import probably_english
+from prevalence.language import clearly_foreign, probably_english
 
 TEXTS = {
     "en": "The boots are warm and they keep my feet dry, but the zipper is not very good for me.",
@@ -69,3 +69,31 @@ def test_terse_reviews_are_told_too(line):
 def test_many_reviews_of_few_words():
     verdicts = ("light", "heavy")
     assert probably_english(" ".join(f"Pan number {n} is {verdicts[n % 2]}." for n in range(300)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Zimmer war sehr sauber und die Lage perfekt.",
+        "Klein aber fein. Sehr sauber, nette Gastgeberin. Zimmer sehr klein.",
+        "Très bel hôtel, chambre propre et petit déjeuner copieux. Personnel accueillant.",
+        "La habitación era muy pequeña y el baño estaba sucio, no volveremos.",
+        "Отель чистый, завтрак вкусный, персонал приветливый.",
+    ],
+)
+def test_a_short_review_may_be_clearly_foreign(text):
+    assert clearly_foreign(text)
+    assert not clearly_foreign(text[:39])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The crème brûlée at the Café de la Paix was très bon, we loved it.",
+        "Great pho, great banh mi, and the crêpes were good too.",
+        "Bought in a size M for my son, fits fine and arrived fast.",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    ],
+)
+def test_english_with_foreign_words_is_not(text):
+    assert not clearly_foreign(text)

@@ -11,6 +11,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.signature import (
     TRIVIAL_TEMPLATES,
     build_signature,
+    differences,
     package_version,
     statement_of,
     trivial_template,
@@ -73,3 +74,17 @@ def test_parts_stand_in_a_fixed_order_and_the_version_last():
 
 def test_the_version_has_one_source():
     assert package_version() == version("prevalence") == prevalence.__version__
+
+
+def test_differences_of_signatures_are_those_of_the_scores():
+    first = "prev|nli:a@1|thr:0.5|trivial:name|unit:claim-rule|v:1"
+    assert differences([]) == differences([first]) == {}
+    others = ("prev|nli:a@1|thr:0.5|trivial:none|unit:claim-record|evidence:sentence|v:1",)
+    assert differences([first, *others]) == {}
+    changed = "prev|nli:b@2|thr:0.5|trivial:script|reviews:date>=2024-05|v:1"
+    assert differences([first, changed]) == {
+        "nli": ["a@1", "b@2"],
+        "trivial": ["name", "script"],
+        "unit": ["claim", "none"],
+        "reviews": ["none", "date>=2024-05"],
+    }

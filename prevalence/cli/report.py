@@ -22,6 +22,7 @@ from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
 from prevalence.report.contents import DOUBT
+from prevalence.signature import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,6 +134,7 @@ def report(**parameters: Any) -> None:
         contents.attach(_records(options))
     if not options.quiet:
         _print_systems(contents)
+        _note_files(contents)
     write_report(
         contents,
         options.output,
@@ -167,6 +169,25 @@ def _print_systems(contents: Contents) -> None:
         console.print(standings_table(places))
     resampling = {"bs": DEFAULT_RESAMPLES, "seed": DEFAULT_SEED}
     print_signatures(console, contents.table.signatures, resampling)
+
+
+def _note_files(contents: Contents) -> None:
+    """Say whose the names are that two files share, and that scores of two kinds do not compare."""
+    for source, systems in contents.of_first.items():
+        names = ", ".join(dict.fromkeys(systems))
+        note(f"{names} without a file in brackets: the scores of {source}")
+    if found := differences(contents.table.signatures):
+        parts = "; ".join(f"{key}: {_some(values)}" for key, values in found.items())
+        note(
+            f"the signatures differ in {parts}. Only scores of equal signatures can be compared: "
+            "ranks and differences across them say nothing of the systems"
+        )
+
+
+def _some(values: Sequence[str]) -> str:
+    """The first of some values, in words."""
+    more = f" or {len(values) - _NAMED:,} more" if len(values) > _NAMED else ""
+    return " or ".join(values[:_NAMED]) + more
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:

@@ -508,6 +508,8 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
     if rows.table.nothing_left:
         note(_nothing_left(rows.table))
     _note_groups(rows.table)
+    for unread in engine.unread.notes():
+        note(unread)
     rows.note_hidden()
     _note_cuts(options, counts, done)
     note_doubtful(counts.doubtful)
@@ -526,6 +528,12 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"{counted(counts.foreign, 'product is', 'products are')} probably not in English "
             f"({_some(engine.foreign, counts.foreign)}), which the model or the splitter was made "
             "for (--language, --model)"
+        )
+    if counts.foreign_reviews:
+        note(
+            f"{counts.foreign_reviews:,} of {counted(counts.reviews, 'review')} "
+            f"{'does' if counts.foreign_reviews == 1 else 'do'} not look English; --reviews-where "
+            "'language = en' leaves such reviews out where the file names languages"
         )
     if counts.warned:
         carrying = counted(counts.warned, "summary carries", "summaries carry")

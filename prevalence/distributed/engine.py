@@ -22,6 +22,8 @@ from prevalence.errors import BackendError, InputError
 from prevalence.nli.pairs import ScorerCounts
 from prevalence.records import ScoredSummary
 from prevalence.scoring.engine import WorkCounts, add_name
+from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.unread_values import UnreadValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +57,7 @@ class DistributedEngine:
         counts: work of the splits whose rows have been given.
         foreign: ids of products in them that are probably not in English, as far as workers
             name them.
+        unread: values of reviews in them that could not be read as the options ask.
         systems: who wrote the summaries that were seen so far.
         finished: whether the input was read to its end.
         read: bytes of the input whose rows have been given.
@@ -95,6 +98,7 @@ class DistributedEngine:
         self._done: Callable[[int], None] | None = None
         self.counts = WorkCounts()
         self.foreign: list[str] = []
+        self.unread = UnreadValues(ScoringOptions())
         self.read = 0
         self.systems: set[str] = set()
         self.finished = False
@@ -208,6 +212,7 @@ class DistributedEngine:
         counted(self.counts, report["counts"])
         for name in report["foreign"]:
             add_name(self.foreign, name)
+        self.unread.join(report["unread"])
         self.scorer_counts += ScorerCounts(*report["scorer_counts"])
         self._warn(report["warnings"])
         self.read += split.size

@@ -33,6 +33,7 @@ from prevalence.runs import Mark, summary_marks, systems_of, until_failure
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.units import CUTTERS, cutter_of
+from prevalence.scoring.unread_values import UnreadValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -221,6 +222,7 @@ class SplitScorer:
                 ("rows", pa.list_(pa.large_string())),
                 ("counts", pa.list_(pa.int64())),
                 ("foreign", pa.list_(pa.large_string())),
+                ("unread", pa.list_(pa.large_string())),
                 ("scorer_counts", pa.list_(pa.int64())),
                 ("warnings", pa.list_(pa.string())),
                 ("failure", pa.list_(pa.string())),
@@ -236,15 +238,16 @@ class SplitScorer:
             split: its fields.
 
         Returns:
-            ``rows`` as JSON texts in input order, ``counts`` of work, ``foreign`` as the engine
-            has it, ``scorer_counts``, texts of ``warnings``, and the ``failure`` that ended the
-            split, empty for none.
+            ``rows`` as JSON texts in input order, ``counts`` of work, ``foreign`` and ``unread``
+            as the engine has them, ``scorer_counts``, texts of ``warnings``, and the ``failure``
+            that ended the split, empty for none.
 
         Raises:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
         engine.counts, engine.foreign = WorkCounts(), []
+        engine.unread = UnreadValues(engine.options)
         before = engine.scorer_counts
         rows: list[str] = []
         failure: tuple[str, ...] = ()
@@ -259,6 +262,7 @@ class SplitScorer:
             "rows": rows,
             "counts": list(astuple(engine.counts)),
             "foreign": engine.foreign,
+            "unread": engine.unread.to_json(),
             "scorer_counts": list(astuple(engine.scorer_counts - before)),
             "warnings": told,
             "failure": list(failure),
@@ -279,6 +283,7 @@ class SplitScorer:
         else:
             return
         self._engine.counts = WorkCounts()
+        self._engine.unread = UnreadValues(self._engine.options)
         for place, row in enumerate(self._one_by_one(split)):
             if place >= given:
                 yield row

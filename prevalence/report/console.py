@@ -337,7 +337,8 @@ def _evidence_table(
     for _ in range(4):
         table.add_column(no_wrap=True)
     table.add_column()
-    supporting = sorted(answer.supporting_reviews, key=lambda place: -answer.entailment[place])
+    probable = [probability or 0.0 for probability in answer.entailment]
+    supporting = sorted(answer.supporting_reviews, key=lambda place: -probable[place])
     against = answer.contradicting_reviews or ()
     kinds = ((Text("supports", "green"), supporting), (Text("contradicts", "red"), against))
     for verb, places in kinds:
@@ -345,7 +346,7 @@ def _evidence_table(
             name = plain(reviews[place].id or f"reviews[{place}]")
             name.truncate(_NAME_WIDTH, overflow="ellipsis")
             # Beside "contradicts", P(entailment) would read as P(contradiction).
-            probability = f"{answer.entailment[place]:.3f}" if places is supporting else ""
+            probability = f"{probable[place]:.3f}" if places is supporting else ""
             table.add_row("  ", verb, name, probability, _snippet(reviews[place].text))
         if len(places) > show:
             more = f"and {len(places) - show:,} more (--show)"

@@ -24,7 +24,7 @@ from prevalence.records import (
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
-from prevalence.scoring.conditions import as_number
+from prevalence.scoring.conditions import as_rating
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -203,6 +203,7 @@ class Contents:
         duels: pair rows of ``prevalence judge``.
         extracts: summaries that ``prevalence summarize`` made, with the questions they took.
         signatures: of all rows, in order of first appearance.
+        of_first: by file, its systems that a later file scores too, under another name.
         failures: errors of rows without a system, each after the record's id if that is known.
         work: counts that only the run itself knows, by what they count.
         unmatched: products whose records were given and are not those that were scored.
@@ -220,6 +221,7 @@ class Contents:
         self.duels: list[dict[str, Any]] = []
         self.extracts: list[dict[str, Any]] = []
         self.signatures: list[str] = []
+        self.of_first: dict[str, list[str]] = {}
         self.failures: list[str] = []
         self.work: dict[str, int] = {}
         self.unmatched = 0
@@ -256,8 +258,9 @@ class Contents:
                 self._earlier.refuse_other_products(rows, source)
             except InputError as error:
                 raise InputError(f"{where}{error}") from None
-            for system in self._earlier.rescored(rows, source):
+            for system, first in self._earlier.rescored(rows, source).items():
                 self._renamed.add((source, system))
+                self.of_first.setdefault(first, []).append(system)
         for row in rows:
             self.add(row, source=source, where=where)
             count += 1
@@ -321,7 +324,7 @@ class Contents:
             self.unmatched += not found and own in known
             reviews = tuple(
                 ReportReview(shown(r.text), None if r.id is None else shown(r.id),
-                             _number(as_number(r.extra.get("rating"))))
+                             _number(as_rating(r.extra.get("rating"))))
                 for r in record.reviews
             )  # fmt: skip
             for product in found:

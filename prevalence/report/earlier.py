@@ -66,14 +66,19 @@ class EarlierRows:
             self._first.setdefault(key, told)
         return True
 
-    def rescored(self, rows: Sequence[Mapping[str, Any]], source: str) -> set[str]:
-        """Systems of which another file has scored one of these summaries with another outcome."""
-        return {
-            shown(row["system"])
-            for row in rows
-            if any(self._first[key].source != source for key in _keys(row) if key in self._first)
-            and _outcome(row, shown(row["system"])) not in self._known
-        }
+    def rescored(self, rows: Sequence[Mapping[str, Any]], source: str) -> dict[str, str]:
+        """Systems of which another file has scored one of these summaries with another outcome.
+
+        Returns:
+            That file, by system.
+        """
+        found: dict[str, str] = {}
+        for row in rows:
+            firsts = [self._first[key].source for key in _keys(row) if key in self._first]
+            others = [first for first in firsts if first != source]
+            if others and _outcome(row, shown(row["system"])) not in self._known:
+                found.setdefault(shown(row["system"]), others[0])
+        return found
 
     def refuse_other_products(self, rows: Sequence[Mapping[str, Any]], source: str) -> None:
         """Refuse rows of products that share nothing with those of another file but made-up ids.

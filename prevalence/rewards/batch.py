@@ -367,8 +367,8 @@ class _Job(NamedTuple):
 
 
 def _check_condition(statements: Where | None) -> None:
-    if statements is not None and statements.fields != {"text"}:
-        labels = ", ".join(sorted(statements.fields - {"text"}))
+    if statements is not None and statements.labels:
+        labels = ", ".join(statements.labels)
         raise ConfigurationError(
             f"completions have no labels to read {labels} from: restrict statements by words of "
             "their text"

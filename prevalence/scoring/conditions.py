@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from numbers import Real
 from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,16 +35,30 @@ __all__ = [
     "Left",
     "Restriction",
     "Where",
-    "as_number",
+    "as_rating",
+    "field_of",
+    "kind_of",
     "parse_groups",
     "parse_where",
+    "rated_of",
     "review_fields",
 ]
 
 
 _TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d{1,2}")
+"""A comma before three digits may separate thousands, and one before fewer cannot."""
+_RATED = re.compile(
+    r"(?P<number>\d+(?:\.\d+|,\d{1,2})?)\s*(?:/|(?:out )?of\b)\s*(?P<most>5|10|100)"
+    r"(?:[.,]0)?(?:\s*stars?)?",
+    re.IGNORECASE,
+)
+"""A rating beside the best one of its scale; halves, thirds and the like are none."""
 _DATE = re.compile(r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])(?:[T ].*)?)?)?", re.DOTALL)
+_DOTTED_DATE = re.compile(
+    r"(0?[1-9]|[12]\d|3[01])\. ?(0?[1-9]|1[0-2])\. ?(\d{4})(?:[T ,].*)?", re.DOTALL
+)
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\w.+-]+")
 
@@ -72,7 +86,7 @@ class Clause:
 
         A list satisfies a clause when one of its elements does, and ``!=`` when none equals.
         """
-        found = _lookup(fields, self.field)
+        found = field_of(fields, self.field)
         if found is None or found == "":
             return False
         elements = found if isinstance(found, list | tuple) else [found]
@@ -86,11 +100,16 @@ class Clause:
         ordered = _ordered(found, wanted)
         return ordered is not None and _ORDERINGS[self.operator](*ordered)
 
+    @property
+    def orders(self) -> bool:
+        """Whether it compares by order, for which both must be numbers or dates."""
+        return self.operator in _ORDERINGS
+
     def finds_no_order(self, objects: Sequence[Mapping[str, Any]]) -> bool:
         """Whether it compares, and no object has a number or date there, as the value is one."""
-        found = [_lookup(fields, self.field) for fields in objects]
+        found = [field_of(fields, self.field) for fields in objects]
         elements = [e for one in found for e in (one if isinstance(one, list | tuple) else [one])]
-        return self.operator in _ORDERINGS and all(
+        return self.orders and all(
             _ordered(element, self.values[0]) is None for element in elements
         )
 
@@ -122,12 +141,17 @@ class Where:
         """Fields that the clauses test."""
         return frozenset(clause.field for clause in self.clauses)
 
+    @property
+    def labels(self) -> list[str]:
+        """Fields that a statement has from the record only, sorted: all but its text."""
+        return sorted(field for field in self.fields if field.casefold() != "text")
+
     def missing(self, objects: Sequence[Mapping[str, Any]]) -> list[str]:
         """Fields that none of the objects has, sorted."""
         return sorted(
             field
             for field in self.fields
-            if all(_lookup(fields, field) is None for fields in objects)
+            if all(field_of(fields, field) is None for fields in objects)
         )
 
     def __str__(self) -> str:
@@ -217,10 +241,11 @@ def _clause(tokens: list[_Token], text: str) -> tuple[Clause, list[_Token]]:
     if kind == "sign" or not field.strip():
         raise _fault(text, f"{field!r} stands where a field should be")
     if operator not in _OPERATORS or tokens[1][0] == "quoted":
-        raise _fault(text, f"{operator!r} is no operator (=, !=, <, <=, >, >=, has)")
+        problem = f"{operator!r} is no operator (=, !=, <, <=, >, >=, has)"
+        raise _fault(text, f"{problem}{_name_of_words(tokens)}")
     values, rest = _values(tokens[2:], text)
     if operator in _ORDERINGS:
-        ordered = as_number(values[0]) is not None or as_date(values[0])
+        ordered = _as_number(values[0]) is not None or as_date(values[0])
         if len(values) > 1 or not ordered:
             raise _fault(
                 text, f"{operator} needs one number or date (2024-06-30), not {', '.join(values)!r}"
@@ -230,6 +255,14 @@ def _clause(tokens: list[_Token], text: str) -> tuple[Clause, list[_Token]]:
             if not _words(value):
                 raise _fault(text, f"has needs words, not {value!r}")
     return Clause(field, operator, values), rest
+
+
+def _name_of_words(tokens: list[_Token]) -> str:
+    """How to write a field of several words, where an operator follows them."""
+    words = list(takewhile(lambda token: token[0] == "word" and token[1] != "has", tokens))
+    if not 1 < len(words) < len(tokens) or tokens[len(words)][1] not in _OPERATORS:
+        return ""
+    return f'; names with spaces go in double quotes: "{" ".join(word for _, word in words)}"'
 
 
 def _values(tokens: list[_Token], text: str) -> tuple[tuple[str, ...], list[_Token]]:
@@ -247,15 +280,25 @@ def _fault(text: str, problem: str) -> ConfigurationError:
     return ConfigurationError(f"condition {text!r}: {problem}; {_EXAMPLE}")
 
 
-def _lookup(fields: Mapping[str, Any], name: str) -> Any:
-    """A field's value; one that is not there as written may be there in lower case."""
-    # Tables headed "Rating" have the field "rating".
-    for spelt in (name, name.casefold()):
-        if spelt in fields:
-            return _plain(fields[spelt])
+def field_of(fields: Mapping[str, Any], name: str) -> Any:
+    """A field's value: that of the name as written, or else of the only one but for case."""
+    spelt = _spelling(fields, name)
+    if spelt is not None:
+        return _plain(fields[spelt])
     head, dot, rest = name.partition(".")
-    inner = fields.get(head)
-    return _lookup(inner, rest) if dot and isinstance(inner, dict) else None
+    outer = _spelling(fields, head) if dot else None
+    inner = None if outer is None else fields[outer]
+    return field_of(inner, rest) if isinstance(inner, dict) else None
+
+
+def _spelling(fields: Mapping[str, Any], name: str) -> str | None:
+    """How a name is written in the fields; None where it is not there, or only in two cases."""
+    # Tables headed "Rating" have the field "rating".
+    for spelt in (name, folded := name.casefold()):
+        if spelt in fields:
+            return spelt
+    alike = [key for key in fields if isinstance(key, str) and key.casefold() == folded]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _plain(value: Any) -> Any:
@@ -267,7 +310,7 @@ def _plain(value: Any) -> Any:
     return None if missing else found.isoformat() if isinstance(found, date) else found
 
 
-def as_number(value: object) -> float | None:
+def _as_number(value: object) -> float | None:
     """The number that a value is or that a text spells, as in tables; None where there is none."""
     if isinstance(value, bool):
         return None
@@ -276,9 +319,47 @@ def as_number(value: object) -> float | None:
             return float(value)
         except OverflowError:
             return -math.inf if value < 0 else math.inf
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        return float(value)
-    return None
+    numeral = _numeral(value) if isinstance(value, str) else None
+    return None if numeral is None else float(numeral)
+
+
+def _numeral(text: str) -> str | None:
+    """A text that spells a number, with a decimal point; None for others."""
+    text = text.strip()
+    if _DECIMAL_COMMA.fullmatch(text):
+        return text.replace(",", ".")
+    return text if _NUMBER.fullmatch(text) else None
+
+
+def as_rating(value: object) -> float | None:
+    """The number that a value is, spells or gives before the best of its scale.
+
+    >>> as_rating("8,3/10"), as_rating("4 out of 5"), as_rating("3/4"), as_rating("7/5")
+    (8.3, 4.0, None, None)
+    """
+    return _as_number(_unscaled(value))
+
+
+def rated_of(value: object) -> int | None:
+    """The best of the scale that stands beside a rating; None where none does.
+
+    >>> rated_of("8,3/10"), rated_of("8,3")
+    (10, None)
+    """
+    found = _rated(value)
+    return None if found is None else int(found["most"])
+
+
+def _unscaled(value: object) -> object:
+    """A value as it is, or the number of a rating that stands beside its scale."""
+    found = _rated(value)
+    return value if found is None else found["number"]
+
+
+def _rated(value: object) -> re.Match[str] | None:
+    found = _RATED.fullmatch(value.strip()) if isinstance(value, str) else None
+    number = None if found is None else _as_number(found["number"])
+    return found if found and number is not None and number <= float(found["most"]) else None
 
 
 _DAY = 3
@@ -288,12 +369,19 @@ _DAY = 3
 def as_date(value: object) -> tuple[int, ...]:
     """Year, month and day of a text as ISO 8601 writes dates, or those of them that it names.
 
-    A time of day is not looked at. Empty where the value is no date.
+    A day, month and year with points between them are a date too. A time of day is not looked at.
+    Empty where the value is no date.
 
     >>> as_date("2024-06-30T12:00:00Z"), as_date("2024-06"), as_date("June 30, 2024")
     ((2024, 6, 30), (2024, 6), ())
+    >>> as_date("30.06.2024"), as_date("30/06/2024")
+    ((2024, 6, 30), ())
     """
-    found = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return ()
+    if dotted := _DOTTED_DATE.fullmatch(value.strip()):
+        return tuple(int(part) for part in reversed(dotted.groups()))
+    found = _DATE.fullmatch(value.strip())
     return () if found is None else tuple(int(part) for part in found.groups() if part)
 
 
@@ -302,7 +390,7 @@ def _ordered(found: object, wanted: str) -> tuple[Any, Any] | None:
 
     A month or a year as the limit stands for all its days.
     """
-    number, limit = as_number(found), as_number(wanted)
+    number, limit = as_rating(found), _as_number(wanted)
     if number is not None and limit is not None:
         return number, limit
     day, edge = as_date(found), as_date(wanted)
@@ -312,11 +400,12 @@ def _ordered(found: object, wanted: str) -> tuple[Any, Any] | None:
 def _equal(found: object, wanted: str) -> bool:
     if isinstance(found, bool):
         return str(found).casefold() == wanted.strip().casefold()
-    number, limit = as_number(found), as_number(wanted)
+    number, limit = as_rating(found), _as_number(wanted)
     if number is not None and limit is not None:
         # Long ids are one float and yet not the same.
+        bare = _unscaled(found)
         return number == limit and (
-            not isinstance(found, int | str) or _exact(found) == _exact(wanted)
+            not isinstance(bare, int | str) or _exact(bare) == _exact(wanted)
         )
     return isinstance(found, str) and found.strip().casefold() == wanted.strip().casefold()
 
@@ -324,7 +413,7 @@ def _equal(found: object, wanted: str) -> bool:
 def _exact(number: int | str) -> Decimal | str:
     """All digits of a number; its text where no exponent is so large."""
     try:
-        return Decimal(number)
+        return Decimal((_numeral(number) or number) if isinstance(number, str) else number)
     except InvalidOperation:
         return str(number).strip().casefold()
 
@@ -350,6 +439,8 @@ def _quoted(text: str) -> str:
 
 _SHOWN = 40
 """Characters of a sentence that a message shows."""
+_NAMED = 20
+"""Most fields that a message names."""
 
 STATEMENTS = "statements"
 """Key of a summary that holds labels, one object a sentence, in order."""
@@ -434,10 +525,10 @@ class Restriction:
         return _left(self.statements, fields, "statement")
 
     def _labels(self, summary: Summary, count: int) -> Sequence[Mapping[str, Any]]:
-        if self.statements is None or self.statements.fields == {"text"} or not count:
+        if self.statements is None or not self.statements.labels or not count:
             return [{}] * count
         labels = summary.extra.get(STATEMENTS)
-        named = ", ".join(sorted(self.statements.fields - {"text"}))
+        named = ", ".join(self.statements.labels)
         advice = f'give "{STATEMENTS}", a list of objects, one a sentence, or ask for words of text'
         if not isinstance(labels, list) or not all(isinstance(label, dict) for label in labels):
             raise InputError(f"no labels to read {named} from; {advice}")
@@ -469,11 +560,29 @@ def _why_none(where: Where, objects: Sequence[Mapping[str, Any]]) -> str:
     if not objects:
         return ""
     if missing := where.missing(objects):
-        return f" (none has {', '.join(missing)})"
+        return f" (none has {', '.join(missing)}; the fields are: {_names(objects)})"
     for clause in where.clauses:
         if clause.finds_no_order(objects):
-            # A year may be meant as a number or as a date.
-            wanted = ["number"] if as_number(clause.values[0]) is not None else []
-            wanted += ["date such as 2024-06-30"] if as_date(clause.values[0]) else []
-            return f" (none has a {' or a '.join(wanted)} in {clause.field})"
+            return f" (none has a {kind_of(clause)} in {clause.field})"
     return ""
+
+
+def kind_of(clause: Clause) -> str:
+    """What a clause that compares by order needs, in words."""
+    # A year may be meant as a number or as a date.
+    wanted = ["number"] if _as_number(clause.values[0]) is not None else []
+    wanted += ["date such as 2024-06-30"] if as_date(clause.values[0]) else []
+    return " or a ".join(wanted)
+
+
+def _names(objects: Sequence[Mapping[str, Any]]) -> str:
+    """Fields of which an object has a value, sorted; of very many the first."""
+    names = {
+        str(key)
+        for fields in objects
+        for key, value in fields.items()
+        if _plain(value) not in (None, "")
+    }
+    listed = sorted(names, key=str.casefold)
+    more = f" and {len(listed) - _NAMED:,} more" if len(listed) > _NAMED else ""
+    return ", ".join(map(_quoted, listed[:_NAMED])) + more

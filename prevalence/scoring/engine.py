@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import probably_english
+from prevalence.language import clearly_foreign, probably_english
 from prevalence.metric import near
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
@@ -37,13 +37,15 @@ from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.scoring.profile import Profiles
 from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
+from prevalence.scoring.unread_values import UnreadValues
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
 from prevalence.signature import build_signature, safe, trivial_template
 from prevalence.stats.correction import corrected_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from prevalence.records import Review
     from prevalence.scoring.others import OtherProducts
     from prevalence.stats.arrays import Ints
     from prevalence.stats.correction import ErrorRates
@@ -86,6 +88,8 @@ class WorkCounts:
         warned: scored summaries with a warning.
         foreign: products that are probably not in English, where the model or the splitter is for
             English.
+        reviews: reviews of the other products that count, where that is so.
+        foreign_reviews: those of them that are clearly not in English.
     """
 
     naive: int = 0
@@ -104,6 +108,8 @@ class WorkCounts:
     unnamed: int = 0
     warned: int = 0
     foreign: int = 0
+    reviews: int = 0
+    foreign_reviews: int = 0
 
     def add_row(self, row: ScoredSummary, *, named: bool) -> None:
         """Count a row of the output."""
@@ -152,6 +158,7 @@ class Engine:
     Attributes:
         counts: work asked for, avoided and done so far.
         foreign: ids of the first products that are probably not in English.
+        unread: values of reviews that could not be read as the options ask.
         error_rates: those that scores are corrected for, or None.
 
     Raises:
@@ -169,6 +176,8 @@ class Engine:
     ) -> None:
         self.options = options or ScoringOptions()
         self._new_table = new_table
+        self.unread = UnreadValues(self.options)
+        self._judged: Sequence[Review] | None = None
         self.counts = WorkCounts()
         self.foreign: list[str] = []
         own = checked_scorer(scorer).traits
@@ -292,7 +301,8 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        return build_signature(dict(self.scorer.traits.signature) | {"thr": self._signed_threshold})
+        parts = dict(self.scorer.traits.signature) | {"thr": self._signed_threshold}
+        return build_signature(parts | self._restriction.signature)
 
     @property
     def calibrated(self) -> bool:
@@ -389,13 +399,10 @@ class Engine:
         if isinstance(item, BadRecord):
             chunk.entries.append(item)
             return
+        self.unread.add(item)
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
-            read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
-            texts = (read, *(summary.text for summary in item.summaries))
-            if not all(map(probably_english, texts)):
-                self.counts.foreign += 1
-                add_name(self.foreign, item.id)
+            self._judge_language(item)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,
@@ -416,6 +423,21 @@ class Engine:
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
             self.counts.naive += job.naive_pairs
+
+    def _judge_language(self, item: Product) -> None:
+        """Count a product that is probably not in English, or such reviews of another one."""
+        read = " ".join(review.text[:_READ] for review in item.reviews[:_READ_REVIEWS])
+        texts = (read, *(summary.text for summary in item.summaries))
+        if not all(map(probably_english, texts)):
+            self.counts.foreign += 1
+            add_name(self.foreign, item.id)
+        elif item.reviews is not self._judged:
+            self._judged = item.reviews
+            left = self._restriction.reviews_left(item).places
+            self.counts.reviews += len(left)
+            self.counts.foreign_reviews += sum(
+                clearly_foreign(item.reviews[place].text[:_READ]) for place in left
+            )
 
     def _score_chunk(self, chunk: _Chunk, ask: _Ask) -> None:
         everything = self.options.full_matrix or self.options.soft

@@ -205,7 +205,7 @@ class ScoringOptions:
         self._check_unit()
         self._check_profile()
         statements = self.restriction.statements
-        if statements is None or statements.fields == {"text"}:
+        if statements is None or not statements.labels:
             return
         for asked, what in ((self.ceiling, "a ceiling"), (self.profile, "the profile")):
             if asked:

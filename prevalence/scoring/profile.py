@@ -18,7 +18,7 @@ import numpy as np
 from prevalence import metric
 from prevalence.nli.pairs import PairPlan, PairScores, no_pairs
 from prevalence.records import Profile
-from prevalence.scoring.conditions import as_number, review_fields
+from prevalence.scoring.conditions import as_rating, field_of, review_fields
 from prevalence.scoring.statements import Statements
 
 if TYPE_CHECKING:
@@ -110,11 +110,14 @@ class _Draft:
     def read_ratings(self) -> None:
         """Polarity: whose ratings the summary carries, beside those of all reviews."""
         reviews = self.job.product.reviews
-        ratings = [as_number(reviews[k].extra.get(RATING)) for k in self.job.review_places.tolist()]
+        given = [field_of(reviews[k].extra, RATING) for k in self.job.review_places.tolist()]
+        ratings = list(map(as_rating, given))
         rated = np.asarray([np.nan if r is None else r for r in ratings], np.float64)
         known = np.abs(rated) <= _LARGEST
         if not known.any():
-            self.set("polarity_distance", None, "no review has a rating")
+            unread = any(value not in (None, "") for value in given)
+            why = f"none has a number in {RATING}" if unread else "no review has a rating"
+            self.set("polarity_distance", None, why)
             return
         behind = self.implied & known[:, None]
         counts = behind.sum(axis=0)

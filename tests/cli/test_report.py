@@ -249,6 +249,16 @@ def test_files_of_one_name_are_told_apart_by_their_paths(
         assert f"<bdi>{name}</bdi>" in html
 
 
+def test_scores_of_other_settings_are_noted(run: Run, rows: Path, tmp_path: Path) -> None:
+    after, page = tmp_path / "after.jsonl", tmp_path / "r.html"
+    after.write_text(rows.read_text("utf-8").replace("|v:", "|reviews:date>=2024-05|v:"))
+    told = run("report", rows, after, "-o", page).stderr
+    assert "good, double without a file in brackets: the scores of rows\n" in told
+    assert "the signatures differ in reviews: none or date>=2024-05. Only scores of equal" in told
+    assert "differ in" not in run("report", rows, "-o", page).stderr
+    assert not run("report", rows, after, "-o", page, "--quiet").stderr
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "link.jsonl"])
 def test_a_file_that_is_given_twice_is_refused(
     run: Run, rows: Path, tmp_path: Path, name: str

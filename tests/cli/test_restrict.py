@@ -54,9 +54,21 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     silent = score(path, "--reviews-where", "stars = 5", "--format", "jsonl", "--quiet")
     assert silent.exit_code == 2
     assert silent.stderr.startswith("error: 2 summaries have no score: the conditions leave no")
-    assert 'the first: "no review satisfies stars=5 (none has stars)"' in nothing.stderr
+    why = "no review satisfies stars=5 (none has stars; the fields are: rating, text)"
+    assert f'the first: "{why}"' in nothing.stderr
     first = json.loads(nothing.stdout.splitlines()[0])
-    assert first["warning"] == "no review satisfies stars=5 (none has stars)"
+    assert first["warning"] == why
+
+
+def test_reviews_that_cannot_be_compared_are_noted(
+    score: Run, write: Write, boots: dict[str, Any]
+) -> None:
+    record = rated(boots)
+    record["reviews"][0]["rating"] = "five"
+    result = score(write(record), "--reviews-where", "Rating <= 3")
+    told = "Rating: 1 of 3 reviews has no number (one has 'five') and is left out\n"
+    assert told in result.stderr
+    assert told not in score(write(record), "--reviews-where", "Rating <= 3", "--quiet").stderr
 
 
 def test_a_continued_run_says_again_why_nothing_has_a_score(

@@ -82,3 +82,23 @@ def test_the_last_of_long_reviews_are_read_too(fake_scorer):
     # Of ENGLISH 8 words in 18 are frequent ones, so of both about 8 in 30.
     assert not list(engine.run([Product(id="p", reviews=reviews, summaries=())]))
     assert engine.counts.foreign == 0
+
+
+def test_foreign_reviews_of_a_mixed_product_are_counted(fake_scorer):
+    reviews = tuple(
+        Review(text, extra={"language": "de" if text == GERMAN else "en"})
+        for text in (ENGLISH, ENGLISH, ENGLISH, GERMAN, "Warm.")
+    )
+    mixed = Product("p", reviews, (Summary("s", "Warm."), Summary("t", "Dry.")))
+
+    def counts(*items, **options):
+        engine = Engine(embedded(fake_scorer), ScoringOptions(**options))
+        list(engine.run(items))
+        return engine.counts.foreign, engine.counts.foreign_reviews, engine.counts.reviews
+
+    assert counts(mixed) == (0, 1, 5)
+    assert counts(mixed.part(mixed.summaries[:1]), mixed.part(mixed.summaries[1:])) == (0, 1, 5)
+    assert counts(mixed, reviews_where="language = en") == (0, 0, 4)
+    # A product that is counted as a whole is not counted by its reviews.
+    assert counts(mixed, product(GERMAN)) == (1, 1, 5)
+    assert counts(mixed, splitter="lines", language="de", any_language=True)[1] == 1

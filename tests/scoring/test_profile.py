@@ -85,6 +85,18 @@ def test_polarity_is_that_of_the_supporters(fake_scorer):
     assert none.missing["polarity_distance"].startswith("no rated review")
     bare = profiled(fake_scorer(ANSWERS), FITS, (Review(GLAD),)).profile
     assert bare.missing["polarity_distance"] == "no review has a rating"
+    worded = profiled(fake_scorer(ANSWERS), FITS, (Review(GLAD, extra={"rating": "good"}),)).profile
+    assert worded.missing["polarity_distance"] == "none has a number in rating"
+
+
+def test_ratings_may_stand_before_the_best_of_their_scale(fake_scorer):
+    usual = profiled(fake_scorer(ANSWERS), FITS, reviews=RATED).profile
+    spelt = tuple(
+        Review(one.text, extra={"rating": f"{one.extra['rating']},0/10"} if one.extra else {})
+        for one in RATED
+    )
+    found = profiled(fake_scorer(ANSWERS), FITS, reviews=spelt).profile
+    assert (found.polarity, found.polarity_target) == (usual.polarity, usual.polarity_target)
 
 
 def test_groups_by_hand(fake_scorer):

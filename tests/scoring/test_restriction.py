@@ -150,7 +150,8 @@ def test_nothing_left_is_no_score_and_no_fault(fake_scorer):
     engine = Engine(fake_scorer(ANSWERS), ScoringOptions(reviews_where="ratng <= 2"))
     (row,) = engine.run([labelled()])
     assert (row.prevalence, row.error, row.n_reviews) == (None, None, 0)
-    assert row.warning == "no review satisfies ratng<=2 (none has ratng)"
+    why = "none has ratng; the fields are: id, rating, text"
+    assert row.warning == f"no review satisfies ratng<=2 ({why})"
     assert (engine.counts.nothing_left, engine.counts.failed, engine.counts.scored) == (1, 0, 0)
     assert engine.scorer.asked == []
     row = scored(labelled(), fake_scorer(ANSWERS), statements_where="text has price")
