@@ -330,8 +330,8 @@ def _unmatched(
     """A bad record for a line or product without a partner."""
     fix = (
         f"there are {counts[0]} summary lines and {counts[1]} products, so the others may be of "
-        "the wrong products too; give one line a product, or a table with id and summary if summaries "
-        "have line breaks"
+        "the wrong products too; give one line a product, or a table with id and summary if "
+        "summaries have line breaks"
     )
     fault = FieldError("", problem, fix, system=system)
     return fault.at(Position(place, ""), identity=identity)
