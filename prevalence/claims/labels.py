@@ -141,7 +141,8 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
         found = described(whole) if told or general else []
         return [*named, *found] if found and found[0] is not whole else []
     listed = shape_of(first.words) == "noun" and bool(others) and others[0].joint == "and"
-    pointed = rest[0].tag == "pron" and not rest[0].low.startswith(("every", "there"))
+    free = ("every", "there", "it") if _is_quality(label) else ("every", "there")
+    pointed = rest[0].tag == "pron" and not rest[0].low.startswith(free)
     if pointed or not (listed or shape_of(first.words) == "clause"):
         return []
     found = folded(text, rest)
@@ -272,6 +273,15 @@ _QUALITY = re.compile(
     r"\w{2,}(?<!availa)(?<!visi)(?:bility)|\w{4,}(?<!busi)ness|comfort|versatility"
 )
 """Nouns made of what something is said to be by itself: "durable", "soft"."""
+_ASPECTS = word_set("design performance value fit size build usability")
+
+
+def _is_quality(label: list[Token]) -> bool:
+    """Whether a label names what "it" behind it has, and is not "it": "Durability: it lasts"."""
+    alone = len(label) == 1 and label[0].low in _ASPECTS
+    return alone or _QUALITY.fullmatch(label[-1].low) is not None
+
+
 _GRADES = SHARED_NOUNS | word_set("""
 high low decent impressive outstanding exceptional superior inferior fair limited questionable
 average satisfactory adequate acceptable fantastic perfect remarkable mediocre horrible lacking

@@ -51,3 +51,14 @@ def test_a_label_that_denies_or_lacks_something_is_a_claim(sentence, label, rest
 ])  # fmt: skip
 def test_labels_that_only_look_like_a_denial(sentence, claims):
     assert [claim.text for claim in cut(sentence)] == claims
+
+
+@pytest.mark.parametrize(("sentence", "claims"), [
+    ("Durability: It survives puppies, but the filling goes flat in weeks.",
+     ["It survives puppies.", "The filling goes flat in weeks."]),
+    ("Fit: It runs small and feels tight.", ["It runs small.", "It feels tight."]),
+    # "It" may be the battery.
+    ("Battery: It dies within a day, but it charges fast.", None),
+])  # fmt: skip
+def test_it_behind_a_quality_is_not_that_quality(sentence, claims):
+    assert [claim.text for claim in cut(sentence)] == (claims or [sentence])
