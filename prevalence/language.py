@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-__all__ = ["LANGUAGES", "clearly_foreign", "counted", "probably_english"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["LANGUAGES", "clearly_foreign", "counted", "first_of", "probably_english"]
 
 LANGUAGES = {
     "en": "english", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -162,3 +165,18 @@ def counted(count: int, one: str, several: str | None = None) -> str:
     ('1 review', '2,000 summaries')
     """
     return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
+def first_of(names: Sequence[str], most: int, joint: str = "and") -> str:
+    """The first of several names, and how many more there are.
+
+    Args:
+        names: all of them.
+        most: how many are named.
+        joint: the word before the number of the others.
+
+    >>> first_of(["a", "b", "c", "d"], 2), first_of(["a", "b"], 2)
+    ('a, b and 2 more', 'a, b')
+    """
+    more = f" {joint} {len(names) - most:,} more" if len(names) > most else ""
+    return (", " if joint == "and" else f" {joint} ").join(names[:most]) + more

@@ -19,10 +19,10 @@ from prevalence.cli.options import (
     together,
 )
 from prevalence.cli.outputs import check_output
-from prevalence.language import counted
+from prevalence.language import counted, first_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from prevalence.meta.correlate import Bootstrap, Pairing
@@ -339,10 +339,9 @@ def _note_unrated(unrated: Mapping[str, str]) -> None:
 
     if unrated:
         named = [f"{metric} ({dimension})" for metric, dimension in unrated.items()]
-        more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
         note(
             "metrics of a dimension that people did not rate, compared with none: "
-            f"{', '.join(named[:_NAMED])}{more}; --own METRIC=DIMENSION or --all-pairs compares "
+            f"{first_of(named, _NAMED)}; --own METRIC=DIMENSION or --all-pairs compares "
             "them all the same"
         )
 
@@ -360,9 +359,8 @@ def note_gaps(what: str, counts: Mapping[str, int]) -> None:
     from prevalence.cli.errors import note
 
     if counts:
-        named = ", ".join(f"{name} {count:,}" for name, count in [*counts.items()][:_NAMED])
-        more = f" and {len(counts) - _NAMED} more" if len(counts) > _NAMED else ""
-        note(f"{what}: {named}{more}")
+        named = [f"{name} {count:,}" for name, count in counts.items()]
+        note(f"{what}: {first_of(named, _NAMED)}")
 
 
 def _note_strangers(study: Study) -> None:
@@ -394,14 +392,9 @@ def _note_one_sided(study: Study) -> None:
     for what, (rated, scored) in one_sided(study.table, study.pairs).items():
         if rated and scored:
             note(
-                f"{what}s with ratings and no scores: {_some(rated)}; with scores and no ratings: "
-                f"{_some(scored)}; if these are the same, give them alike in all files"
+                f"{what}s with ratings and no scores: {first_of(rated, _FEW)}; with scores "
+                f"and no ratings: {first_of(scored, _FEW)}; if these are the same, give them alike in all files"
             )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
-    return ", ".join(names[:_FEW]) + more
 
 
 def _summary(named: tuple[str, str]) -> str:

@@ -19,7 +19,7 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_page, refuse_repeats
 from prevalence.errors import InputError
-from prevalence.language import counted
+from prevalence.language import counted, first_of
 from prevalence.readers.streams import display
 from prevalence.report.contents import DOUBT
 from prevalence.signature import differences
@@ -177,17 +177,13 @@ def _note_files(contents: Contents) -> None:
         names = ", ".join(dict.fromkeys(systems))
         note(f"{names} without a file in brackets: the scores of {source}")
     if found := differences(contents.table.signatures):
-        parts = "; ".join(f"{key}: {_some(values)}" for key, values in found.items())
+        parts = "; ".join(
+            f"{key}: {first_of(values, _NAMED, 'or')}" for key, values in found.items()
+        )
         note(
             f"the signatures differ in {parts}. Only scores of equal signatures can be compared: "
             "ranks and differences across them say nothing of the systems"
         )
-
-
-def _some(values: Sequence[str]) -> str:
-    """The first of some values, in words."""
-    more = f" or {len(values) - _NAMED:,} more" if len(values) > _NAMED else ""
-    return " or ".join(values[:_NAMED]) + more
 
 
 def read_contents(paths: Sequence[Path], *, doubt: float = DOUBT) -> Contents:
@@ -296,8 +292,7 @@ def _drop_earlier(folder: Path, files: Sequence[str], report: str | None) -> lis
 
 
 def _listed(paths: Sequence[Path]) -> str:
-    more = f" and {len(paths) - _NAMED:,} more" if len(paths) > _NAMED else ""
-    return ", ".join(path.name for path in paths[:_NAMED]) + more
+    return first_of([path.name for path in paths], _NAMED)
 
 
 def _pictures(contents: Contents) -> list[Plot]:

@@ -19,7 +19,7 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.language import counted
+from prevalence.language import counted, first_of
 from prevalence.records import well_formed
 from prevalence.signature import safe
 
@@ -583,6 +583,4 @@ def _names(objects: Sequence[Mapping[str, Any]]) -> str:
         for key, value in fields.items()
         if _plain(value) not in (None, "")
     }
-    listed = sorted(names, key=str.casefold)
-    more = f" and {len(listed) - _NAMED:,} more" if len(listed) > _NAMED else ""
-    return ", ".join(map(_quoted, listed[:_NAMED])) + more
+    return first_of([*map(_quoted, sorted(names, key=str.casefold))], _NAMED)
