@@ -393,7 +393,8 @@ def _note_one_sided(study: Study) -> None:
         if rated and scored:
             note(
                 f"{what}s with ratings and no scores: {first_of(rated, _FEW)}; with scores "
-                f"and no ratings: {first_of(scored, _FEW)}; if these are the same, give them alike in all files"
+                f"and no ratings: {first_of(scored, _FEW)}; if these are the same, "
+                "give them alike in all files"
             )
 
 
