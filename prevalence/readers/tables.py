@@ -58,6 +58,11 @@ __all__ = [
 ]
 
 
+_NO_VALUE = frozenset(
+    "NA N/A NaN nan NULL <NA> #N/A #NAME? #REF! #VALUE! #DIV/0! #NUM! #NULL!".split()
+)
+"""How R, pandas, databases and spreadsheets write that a cell has no value."""
+
 _AS_UTF8 = 'save the file as UTF-8 (Excel calls it "CSV UTF-8")'
 
 
@@ -132,10 +137,10 @@ def _quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
     ended = False
     while not ended:
         feed.first, start = "", reader.line_num + 1
-        cells: Sequence[str] = ()
+        cells: tuple[str, ...] = ()
         row = None
         try:
-            cells = next(reader)
+            cells = tuple(map(_value, next(reader)))
         except StopIteration:
             ended = True
         except csv.Error as error:
@@ -143,9 +148,13 @@ def _quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
             row = Row(start, _loose(feed.first, delimiter), fault, reader.line_num > start)
         yield from feed.taken()
         if _holds_text(cells):
-            row = checked(Row(start, tuple(cells)))
+            row = checked(Row(start, cells))
         if row is not None:
             yield row
+
+
+def _value(cell: str) -> str:
+    return "" if cell.strip() in _NO_VALUE else cell
 
 
 def _loose(line: str, delimiter: str) -> tuple[str, ...]:

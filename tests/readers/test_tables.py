@@ -38,6 +38,29 @@ def test_one_product_a_row(tmp_path):
     assert second.source == f"{tmp_path}/in.csv:4"
 
 
+@pytest.mark.parametrize(
+    "cell", ["NA", "N/A", "nan", "NaN", "NULL", "<NA>", "#N/A", "#NAME?", " NA "]
+)
+def test_what_stands_for_no_value_is_an_empty_cell(tmp_path, cell):
+    text = f"id,name,rev1,rev2,rev3,summary,price\nx,{cell},{cell},A.,{cell},{cell},{cell}\n"
+    (item,) = read(tmp_path, text)
+    assert item.name is None
+    assert item.reviews == (Review(""), Review("A."))
+    assert item.summaries == (Summary("summary", ""),)
+    assert item.extra == {"price": ""}
+
+
+@pytest.mark.parametrize("cell", ["na", "None", "none", "NA.", "The NA", "n/a", "0", "#1"])
+def test_what_people_write_is_a_value(tmp_path, cell):
+    (item,) = read(tmp_path, f"id,rev1,summary\nx,{cell},{cell}\n")
+    assert item.reviews == (Review(cell),)
+    assert item.summaries == (Summary("summary", cell),)
+
+
+def test_a_row_of_missing_values_is_skipped(tmp_path):
+    assert len(read(tmp_path, "id,rev1,summary\nx,A.,S.\nNA,NA,NA\n")) == 1
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("name", ["in.csv", "in"])
 def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
