@@ -132,7 +132,7 @@ def lacking(entry: Entry) -> str | None:
 
 def _to_fetch(entry: Entry) -> str | None:
     """How to come by the models that are taken without ``model=`` and are not here."""
-    from prevalence.models.checkpoint import is_here
+    from prevalence.models.location import is_here
 
     absent = [model for model in entry.models if not is_here(model)]
     if not absent:

@@ -28,8 +28,8 @@ from benchmarks.common import DATA, RESULTS, ROOT, environment, show_table
 from benchmarks.model_summaries import Judged, on_released, on_written
 from prevalence import calibration
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.models.checkpoint import resolve
 from prevalence.models.error_rates import ERRORS_FILE, read_errors_file
+from prevalence.models.location import resolve
 from prevalence.readers.products import read_products
 from prevalence.records import Product
 from prevalence.sentences import get_splitter

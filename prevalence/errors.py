@@ -9,6 +9,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "PrevalenceError",
+    "first_line",
     "foreign_output",
 ]
 
@@ -50,3 +51,9 @@ def foreign_output(
     """
     ways = f"choose another {option}, or --overwrite"
     return InputError("; ".join(filter(None, (f"{path}: holds {found}", ways, advice))))
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, or its type when it has none."""
+    text = str(error).strip().splitlines()
+    return text[0][:200] if text else type(error).__name__

@@ -24,7 +24,8 @@ from prevalence.baselines.generative.likelihood import GivenLikelihood
 from prevalence.baselines.neural.runner import SEQ2SEQ, Parts, open_runner
 from prevalence.baselines.rules import comparing
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import read_tokenizer, resolve
+from prevalence.models.checkpoint import read_tokenizer
+from prevalence.models.location import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import BackendError, ConfigurationError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

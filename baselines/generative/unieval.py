@@ -23,7 +23,7 @@ from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.baselines.protocol import REFERENCE, REVIEWS
 from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import table_limit
+from prevalence.models.lengths import table_limit
 from prevalence.sentences import NLTK_PUNKT, get_splitter
 
 if TYPE_CHECKING:

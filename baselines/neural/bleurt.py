@@ -19,8 +19,9 @@ import numpy as np
 
 from prevalence.baselines.neural.runner import REGRESSION, Parts, open_runner
 from prevalence.baselines.rules import comparing, number_option
-from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line, quiet_transformers, read_tensors, resolve
+from prevalence.errors import ConfigurationError, ModelError, first_line
+from prevalence.models.checkpoint import quiet_transformers, read_tensors
+from prevalence.models.location import resolve
 from prevalence.models.registry import stated_config
 from prevalence.records import well_formed
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
-from prevalence.models.checkpoint import Network, first_line, resolve
+from prevalence.errors import BackendError, ConfigurationError, ModelError, first_line
+from prevalence.models.checkpoint import Network
 from prevalence.models.devices import out_of_memory
+from prevalence.models.location import resolve
 from prevalence.nli.packing import batches
 from prevalence.records import well_formed
 

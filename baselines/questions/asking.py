@@ -9,7 +9,7 @@ from prevalence.baselines.questions.models import open_answers, open_questions
 from prevalence.baselines.questions.spans import SpanFinder
 from prevalence.baselines.rules import chosen_option, comparing, number_option
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import resolve
+from prevalence.models.location import resolve
 from prevalence.scorers.qafe import Question, same_answer
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import numpy as np
 
 from prevalence.baselines.neural.runner import SEQ2SEQ, open_runner
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import read_config, resolve
+from prevalence.models.checkpoint import read_config
+from prevalence.models.location import resolve
 from prevalence.nli.tokens import cleaner
 from prevalence.scorers.qafe import (
     QuestionAnswerer,

@@ -23,8 +23,7 @@ from benchmarks.throughput.machine import (
     synchronize,
 )
 from benchmarks.throughput.workload import Workload
-from prevalence.errors import ConfigurationError, PrevalenceError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import ConfigurationError, PrevalenceError, first_line
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.scorer import NLIScorer
 

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import BackendError, ConfigurationError, MissingDependencyError, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

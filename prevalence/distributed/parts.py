@@ -9,8 +9,7 @@ from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from prevalence.distributed.splits import parquet
-from prevalence.errors import InputError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import InputError, first_line
 from prevalence.readers.streams import display
 from prevalence.records import PROFILE_FIGURES, ScoredSummary
 from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count

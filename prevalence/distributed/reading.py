@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from prevalence.distributed.splits import GZIP, PARQUET, Split, parquet
-from prevalence.errors import InputError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import InputError, first_line
 from prevalence.readers import parse_record
 from prevalence.readers.fields import FieldError, Item, Position, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import ConfigurationError, InputError, MissingDependencyError, first_line
 from prevalence.readers.jsonfiles import LAYOUTS
 from prevalence.readers.products import detect_container, detect_json
 from prevalence.readers.streams import (

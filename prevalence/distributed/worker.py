@@ -24,9 +24,9 @@ from prevalence.errors import (
     MissingDependencyError,
     ModelError,
     PrevalenceError,
+    first_line,
 )
 from prevalence.metric import implied_pairs
-from prevalence.models.checkpoint import first_line
 from prevalence.nli.pairs import TextTable
 from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
 from prevalence.runs import Mark, summary_marks, systems_of, until_failure

@@ -8,16 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import BackendError, ModelError
-from prevalence.models.checkpoint import (
-    first_line,
-    folder_digest,
-    load_network,
-    local_folder,
-    read_config,
-    read_tokenizer,
-)
+from prevalence.errors import BackendError, ModelError, first_line
+from prevalence.models.checkpoint import load_network, read_config, read_tokenizer
 from prevalence.models.devices import dtype_name, open_device
+from prevalence.models.location import folder_digest, local_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError
+from prevalence.errors import BackendError, ModelError, first_line
 from prevalence.metric import check_threshold
 from prevalence.models.devices import dtype_name, open_device
 from prevalence.models.error_rates import error_rates_of, read_errors_file
 from prevalence.models.labels import LabelMap, parse_labels, read_labels
+from prevalence.models.lengths import asked_length, real_limit, trained_length
+from prevalence.models.location import folder_digest, plain_name, refuse_pickles, resolve
 from prevalence.models.quantized import folded_weights
-from prevalence.models.registry import REGISTRY, SHIPPED, Checkpoint, lookup
-from prevalence.paths import expanded_path
+from prevalence.models.registry import Checkpoint, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from prevalence.stats.correction import ErrorRates
 
@@ -29,7 +26,6 @@ __all__ = [
     "ATTENTIONS",
     "FIRST",
     "JOINT",
-    "LEAST_LENGTH",
     "MEAN",
     "POOLINGS",
     "PREMISE_FIRST",
@@ -37,110 +33,13 @@ __all__ = [
     "Layout",
     "LoadedCheckpoint",
     "Network",
-    "asked_length",
-    "first_line",
-    "first_position",
-    "folder_digest",
-    "is_here",
     "load_checkpoint",
     "load_network",
-    "local_folder",
-    "plain_name",
     "quiet_transformers",
     "read_config",
     "read_tensors",
     "read_tokenizer",
-    "real_limit",
-    "resolve",
-    "table_limit",
-    "trained_length",
 ]
-
-_UNSET_LIMIT = 1_000_000
-"""Tokenizers without a stated limit report about 1e30."""
-_NEAR = 0.7
-"""How like a name must be to a registered one that is suggested in its place, from 0 to 1."""
-
-_DEFAULT_LIMIT = 512
-LEAST_LENGTH = 8
-"""Fewest tokens of an input that a limit may leave."""
-_OFFSET_POSITIONS = {
-    "camembert",
-    "data2vec-text",
-    "ibert",
-    "longformer",
-    "luke",
-    "markuplm",
-    "mpnet",
-    "roberta",
-    "roberta-prelayernorm",
-    "xlm-roberta",
-    "xlm-roberta-xl",
-    "xmod",
-}
-"""Model types that number positions from ``padding_idx + 1``."""
-
-
-def real_limit(config: Any, tokenizer: Any) -> int:
-    """Longest input in tokens: the tokenizer's limit, bounded by the position table.
-
-    RoBERTa-like models number positions from ``padding_idx + 1``, so 514 rows serve 512 tokens;
-    some tokenizers state no limit and report about 1e30.
-    """
-    candidates = []
-    stated = getattr(tokenizer, "model_max_length", None)
-    if stated and stated < _UNSET_LIMIT:
-        candidates.append(int(stated))
-    table = table_limit(config)
-    if table is not None:
-        candidates.append(table)
-    return min(candidates) if candidates else _DEFAULT_LIMIT
-
-
-def table_limit(config: Any) -> int | None:
-    """Longest input in tokens that the position table allows; None without one."""
-    rows = getattr(config, "max_position_embeddings", None)
-    return int(rows) - first_position(config) if rows and rows > 0 else None
-
-
-def first_position(config: Any) -> int:
-    """The position of the first token of an input."""
-    return (config.pad_token_id or 0) + 1 if config.model_type in _OFFSET_POSITIONS else 0
-
-
-def asked_length(
-    config: Any, limit: int, model: str, asked: int | None, at_most: int | None
-) -> int:
-    """The length that a user asks for, or else the one that training left, ``at_most`` so long.
-
-    Raises:
-        ConfigurationError: it is outside what the model reads.
-        ModelError: the config holds no number of tokens.
-    """
-    if asked is None:
-        length = trained_length(config, "prevalence_max_length", limit, model)
-        return length if at_most is None else min(length, at_most)
-    if not LEAST_LENGTH <= asked <= limit:
-        raise ConfigurationError(
-            f"{model}: maximum length {asked} is outside {LEAST_LENGTH}..{limit}"
-        )
-    return asked
-
-
-def trained_length(config: Any, key: str, limit: int, model: str) -> int:
-    """A limit that training left in the config under a key, within the model's own.
-
-    Raises:
-        ModelError: the config holds no number of tokens there.
-    """
-    trained = getattr(config, key, limit)
-    if type(trained) is not int or trained < LEAST_LENGTH:
-        raise ModelError(
-            f"{model}: {key} {trained!r} in its config must be a number of tokens of at least "
-            f"{LEAST_LENGTH}"
-        )
-    return min(limit, trained)
-
 
 JOINT = "joint"
 """Premise and hypothesis are one input, and every token of it attends to all others."""
@@ -159,21 +58,6 @@ POOLINGS = (FIRST, MEAN)
 _CLASSIFIER = "AutoModelForSequenceClassification"
 
 _DEFAULT_THRESHOLD = 0.5
-
-_DIGESTED = (
-    "*.safetensors",
-    "*.model",
-    "added_tokens.json",
-    "config.json",
-    "generation_config.json",
-    "merges.txt",
-    "special_tokens_map.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.json",
-    "vocab.txt",
-)
-"""Files that can change an answer; a licence or a training log beside them cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,15 +157,6 @@ def load_checkpoint(
     )
 
 
-def plain_name(model: str) -> str:
-    """A name for signatures: the last part of a path or hub name, without their separators.
-
-    A folder that is called like a model that ships, and is another, is marked.
-    """
-    name = re.sub(r"[|\s]", "_", Path(os.path.abspath(expanded_path(model))).name)
-    return f"{name}(local)" if name in SHIPPED and lookup(model) is None else name
-
-
 def _attention(config: Any, model: str) -> str:
     pooling = getattr(config, "prevalence_pooling", FIRST)
     named = getattr(config, "prevalence_attention", JOINT)
@@ -319,102 +194,6 @@ def _threshold(config: Any, entry: Checkpoint | None, model: str) -> float | Non
             f"{model}: prevalence_threshold {stored!r} in its config is not in [0, 1)"
         ) from error
     return float(stored)
-
-
-def resolve(model: str) -> Path:
-    """The folder that holds a model's files, downloading a hub model where the network allows.
-
-    Raises:
-        ModelError: there is no such folder, and the hub does not answer or does not know it.
-    """
-    if not model.strip():
-        raise ModelError("the model has no name; give a checkpoint folder or a name from "
-                         "`prevalence models`")  # fmt: skip
-    entry = lookup(model)
-    location = entry.location if entry else model
-    path = expanded_path(location)
-    if path.is_dir():
-        return path
-    if entry is not None and path.is_absolute():
-        raise ModelError(f"{model}: its files are missing from this installation ({path.name})")
-    if path.is_absolute() or location.startswith((".", "~")) or location.count("/") > 1:
-        raise ModelError(f"{model}: no such folder; give a checkpoint folder or a name from "
-                         "`prevalence models`")  # fmt: skip
-    return _download(model, location, entry)
-
-
-def is_here(model: str) -> bool:
-    """Whether a model's weights are on this machine, so that nothing must be fetched."""
-    from huggingface_hub import snapshot_download
-
-    entry = lookup(model)
-    folder = expanded_path(entry.location if entry else model)
-    if not folder.is_dir():
-        location, revision = (entry.location, entry.revision) if entry else (model, "main")
-        try:
-            folder = Path(snapshot_download(location, revision=revision, local_files_only=True))
-        # The hub's own errors, and its refusal of what is no name on it.
-        except (OSError, ValueError):
-            return False
-    return any(folder.glob("*.safetensors"))
-
-
-def _download(model: str, location: str, entry: Checkpoint | None) -> Path:
-    from huggingface_hub import snapshot_download
-
-    wanted = ["*.json", "*.safetensors", "*.txt", "*.model", "merges.txt"]
-    revision = entry.revision if entry else "main"
-    try:
-        return Path(snapshot_download(location, revision=revision, allow_patterns=wanted))
-    except Exception as error:
-        near = [] if entry else get_close_matches(model, REGISTRY, n=1, cutoff=_NEAR)
-        start = f"unknown model {model!r}: did you mean {near[0]!r}? It is" if near else f"{model}:"
-        offline = " (HF_HUB_OFFLINE is set)" if os.environ.get("HF_HUB_OFFLINE") == "1" else ""
-        hidden = Path(model).is_dir()
-        here = f"; write ./{model} for the folder here" if hidden else ""
-        # Whoever opens a family's checkpoint says how to get it; some must be converted.
-        own = entry is not None and (entry.family or entry.convert)
-        steps = "" if own else f" (hf download {location} --local-dir FOLDER)"
-        raise ModelError(
-            f"{start} {'a registered name' if hidden else 'not a local folder'}, and "
-            f"{_hub_answer(error)}{offline}. Give the folder of a checkpoint{steps}, or a model "
-            f"that needs no network (prevalence models){here}"
-        ) from error
-
-
-def _hub_answer(error: Exception) -> str:
-    """Why the hub gave no model, in words."""
-    from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
-
-    if isinstance(error, GatedRepoError):
-        return "the hub asks for a login (hf auth login)"
-    if isinstance(error, RepositoryNotFoundError):
-        return "the hub has no such model"
-    return "the hub gave no model"
-
-
-def local_folder(model: str | Path, what: str) -> Path:
-    """The folder of a model that is never fetched.
-
-    Raises:
-        ModelError: there is none, or none with safetensors.
-    """
-    path = expanded_path(model)
-    if not path.is_dir():
-        raise ModelError(
-            f"{model}: no such folder; give a {what} checkpoint folder (a hub model is fetched by: "
-            "hf download NAME --local-dir FOLDER)"
-        )
-    _refuse_pickles(path, str(model))
-    return path
-
-
-def _refuse_pickles(folder: Path, model: str) -> None:
-    if not list(folder.glob("*.safetensors")):
-        raise ModelError(
-            f"{model}: no .safetensors file in it. Pickled weights are never loaded; convert them "
-            "once with save_pretrained(..., safe_serialization=True)"
-        )
 
 
 def read_config(folder: Path, model: str) -> Any:
@@ -499,7 +278,7 @@ def load_network(
     """
     import transformers
 
-    _refuse_pickles(folder, model)
+    refuse_pickles(folder, model)
     misfits: list[str] = []
     try:
         automatic = getattr(transformers, kind)
@@ -558,7 +337,7 @@ def read_tensors(folder: Path, model: str) -> dict[str, Any]:
     """
     from safetensors.torch import load_file
 
-    _refuse_pickles(folder, model)
+    refuse_pickles(folder, model)
     found: dict[str, Any] = {}
     for path in sorted(folder.glob("*.safetensors")):
         try:
@@ -592,22 +371,6 @@ def quiet_transformers() -> Iterator[None]:
         logging.set_verbosity(level)
         if bar:
             logging.enable_progress_bar()
-
-
-def folder_digest(folder: Path) -> bytes:
-    """Digest of every file that can change an answer, by name and content."""
-    hasher = hashlib.blake2b(digest_size=16)
-    for path in sorted({path for pattern in _DIGESTED for path in folder.glob(pattern)}):
-        hasher.update(path.name.encode())
-        with path.open("rb") as file:
-            hasher.update(hashlib.file_digest(file, "blake2b").digest())
-    return hasher.digest()
-
-
-def first_line(error: Exception) -> str:
-    """The first line of an error's message, or its type when it has none."""
-    text = str(error).strip().splitlines()
-    return text[0][:200] if text else type(error).__name__
 
 
 class Network:

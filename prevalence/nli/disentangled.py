@@ -18,8 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from prevalence.errors import ModelError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import ModelError, first_line
 from prevalence.nli.segments import Segments, attend_in_blocks
 
 if TYPE_CHECKING:

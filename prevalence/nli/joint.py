@@ -18,7 +18,7 @@ from torch import Tensor
 from prevalence.errors import ModelError
 from prevalence.kernels.assembly import assemble
 from prevalence.kernels.packing import assemble_packed, sent, working_path
-from prevalence.models.checkpoint import first_position
+from prevalence.models.lengths import first_position
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
 from prevalence.nli.first_token import read_first_token_only
 from prevalence.nli.packing import batches, fit, packs

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from prevalence.errors import BackendError, PrevalenceError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import BackendError, PrevalenceError, first_line
 from prevalence.models.devices import out_of_memory
 
 if TYPE_CHECKING:

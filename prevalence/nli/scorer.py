@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.errors import BackendError, ConfigurationError, ModelError, PrevalenceError
-from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import (
-    PREMISE_FIRST,
-    LoadedCheckpoint,
+from prevalence.errors import (
+    BackendError,
+    ConfigurationError,
+    ModelError,
+    PrevalenceError,
     first_line,
-    load_checkpoint,
 )
+from prevalence.metric import check_threshold
+from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint, load_checkpoint
 from prevalence.models.devices import PACKINGS, dtype_name, open_device
 from prevalence.nli.pairs import (
     FLAG_TOO_LONG,

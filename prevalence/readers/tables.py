@@ -58,9 +58,10 @@ __all__ = [
 ]
 
 
-_NO_VALUE = frozenset(
-    "NA N/A NaN nan NULL <NA> #N/A #NAME? #REF! #VALUE! #DIV/0! #NUM! #NULL!".split()
-)
+_NO_VALUE = {
+    "NA", "N/A", "NaN", "nan", "NULL", "<NA>", "#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!",
+    "#NUM!", "#NULL!",
+}  # fmt: skip
 """How R, pandas, databases and spreadsheets write that a cell has no value."""
 
 _AS_UTF8 = 'save the file as UTF-8 (Excel calls it "CSV UTF-8")'

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import ConfigurationError, InputError, ModelError
+from prevalence.errors import ConfigurationError, InputError, ModelError, first_line
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import Network, first_line
+from prevalence.models.checkpoint import Network
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
 from prevalence.paths import expanded_path

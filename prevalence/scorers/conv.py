@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import first_line
+from prevalence.errors import ConfigurationError, ModelError, first_line
 from prevalence.nli.pairs import FLAG_TOO_LONG
 from prevalence.paths import expanded_path
 from prevalence.scorers.summac import MOST_UNITS, Granularity

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from prevalence.errors import ConfigurationError, ModelError
+from prevalence.errors import ConfigurationError, ModelError, first_line
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import Network, first_line
+from prevalence.models.checkpoint import Network
 from prevalence.models.registry import lookup
 from prevalence.nli.packing import batches
 from prevalence.nli.pairs import FLAG_TRUNCATED, PairScorer, PairScores, Progress, ScorerTraits

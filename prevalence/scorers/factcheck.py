@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
 from prevalence.metric import check_threshold
-from prevalence.models.checkpoint import asked_length
+from prevalence.models.lengths import asked_length
 from prevalence.models.registry import REGISTRY, lookup, stated_config
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from prevalence.errors import ModelError
-from prevalence.models.checkpoint import Layout, Network, first_line, read_tensors, resolve
+from prevalence.errors import ModelError, first_line
+from prevalence.models.checkpoint import Layout, Network, read_tensors
+from prevalence.models.location import resolve
 from prevalence.scorers.factcheck import SUPPORTED, FactChecker, Rule
 
 if TYPE_CHECKING:

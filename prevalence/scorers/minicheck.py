@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import Network, read_config, resolve
+from prevalence.models.checkpoint import Network, read_config
+from prevalence.models.location import resolve
 from prevalence.scorers.factcheck import FactChecker, Rule, in_chunks
 from prevalence.scorers.units import sentences_of
 

@@ -6,15 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ModelError
-from prevalence.models.checkpoint import (
-    folder_digest,
-    load_network,
-    local_folder,
-    read_config,
-    read_tokenizer,
-    real_limit,
-)
+from prevalence.models.checkpoint import load_network, read_config, read_tokenizer
 from prevalence.models.devices import PRECISIONS, dtype_name, open_device
+from prevalence.models.lengths import real_limit
+from prevalence.models.location import folder_digest, local_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import nn
 
-from prevalence.errors import MissingDependencyError, ModelError
+from prevalence.errors import MissingDependencyError, ModelError, first_line
 from prevalence.models.checkpoint import (
     PREMISE_FIRST,
     PREMISE_FIRST_FAMILIES,
-    first_line,
     quiet_transformers,
     read_config,
     read_tokenizer,
-    real_limit,
 )
+from prevalence.models.lengths import real_limit
 from prevalence.models.quantized import folded_weights
 from prevalence.models.registry import REGISTRY, SHIPPED
 from prevalence.training.inputs import JointInputs, PremiseFirstInputs

@@ -14,14 +14,8 @@ from typing import Any, TypeVar, get_type_hints
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.labelled import LABEL_MODES, Document
 from prevalence.models import devices
-from prevalence.models.checkpoint import (
-    ATTENTIONS,
-    FIRST,
-    JOINT,
-    LEAST_LENGTH,
-    POOLINGS,
-    PREMISE_FIRST,
-)
+from prevalence.models.checkpoint import ATTENTIONS, FIRST, JOINT, POOLINGS, PREMISE_FIRST
+from prevalence.models.lengths import LEAST_LENGTH
 from prevalence.toml_files import read_toml
 from prevalence.training.mixture import VIEWS
 

@@ -17,7 +17,8 @@ from torch import Tensor
 from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError
 from prevalence.labelled import Document, read_documents
-from prevalence.models.checkpoint import PREMISE_FIRST, folder_digest
+from prevalence.models.checkpoint import PREMISE_FIRST
+from prevalence.models.location import folder_digest
 from prevalence.models.quantized import rounded
 from prevalence.scorers.registry import open_scorer
 from prevalence.training import state

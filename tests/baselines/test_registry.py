@@ -91,7 +91,7 @@ def test_what_is_lacking_is_said_with_what_to_do(monkeypatch):
 
 
 def test_models_that_are_not_here_are_named_with_what_to_do(monkeypatch):
-    monkeypatch.setattr("prevalence.models.checkpoint.is_here", lambda _: False)
+    monkeypatch.setattr("prevalence.models.location.is_here", lambda _: False)
     monkeypatch.setattr("huggingface_hub.snapshot_download", _refuse)
     with pytest.raises(ModelError) as caught:
         get("embedding-average")

@@ -12,15 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.models.checkpoint import (
-    folder_digest,
-    is_here,
-    load_checkpoint,
-    plain_name,
-    real_limit,
-    resolve,
-)
+from prevalence.models.checkpoint import load_checkpoint
 from prevalence.models.labels import LabelMap
+from prevalence.models.lengths import real_limit
+from prevalence.models.location import folder_digest, is_here, plain_name, resolve
 from prevalence.models.registry import EMBEDDED, REGISTRY, lookup
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions

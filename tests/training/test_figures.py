@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from prevalence.calibration import best_threshold
 from prevalence.cli.train import train as command
 from prevalence.labelled import JudgedPairs, read_documents
-from prevalence.models.checkpoint import resolve
+from prevalence.models.location import resolve
 from prevalence.stats.arrays import Floats
 from prevalence.training.export import HeldOutResult
 from prevalence.training.pipeline import train
