@@ -92,7 +92,7 @@ class Entry:
         about: one line.
         needs: inputs read beside the summary, with the metric's default options.
         range: lowest and highest value; infinite where unbounded.
-        higher_is_better: the direction.
+        higher_is_better: the direction; None where neither is better.
         citation: paper, and the tool whose numbers are reproduced.
         factory: "module:function", imported when the metric is opened; the function takes this
             entry, the checked options and a :class:`Runtime`, and gives a :class:`Metric`.
@@ -117,7 +117,7 @@ class Entry:
     range: tuple[float, float]
     citation: str
     factory: str
-    higher_is_better: bool = True
+    higher_is_better: bool | None = True
     options: Mapping[str, str] = field(default_factory=dict)
     dimension: str | None = None
     weights: str | None = None

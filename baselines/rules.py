@@ -265,6 +265,8 @@ def comparing(
         raise ConfigurationError(f"{entry.name}: {unused}= does not apply against the {against}")
     rule = spec.options.get(used, refs if used == "refs" else source)
     known = ("best", "mean", "first", *([JOINT] if joint else []))
+    if entry.higher_is_better is None:
+        known = known[1:]
     if used == "refs" and rule not in known:
         raise ConfigurationError(f"{entry.name}: refs={rule}: choose {', '.join(known)}")
     if used == "source" and rule not in ("joined", "each") and not _TRUNCATED.fullmatch(rule):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
-from prevalence.baselines.protocol import OWN, REFERENCE, Entry
+from prevalence.baselines.protocol import OWN, REFERENCE, REVIEWS, Entry
 from prevalence.baselines.rules import AGAINST_OPTIONS
 
 __all__ = ["ENTRIES"]
@@ -183,6 +184,25 @@ def _s3(target: str, about: str) -> Entry:
     )
 
 
+_NO_SIDE = AGAINST_OPTIONS | {"refs=RULE": "several references: mean or first"}
+
+
+def _copied(name: str, about: str, *, most: float = math.inf, opens: str = "") -> Entry:
+    """Neither side of these is better, and each is compared with the reviews."""
+    return _lexical(
+        name=name,
+        about=about,
+        needs=(REVIEWS,),
+        range=(0.0, most),
+        higher_is_better=None,
+        citation="Grusky et al. 2018, by their definitions",
+        factory=f"{_HERE}.extractiveness:{opens or 'open_extractiveness'}",
+        options=_NO_SIDE,
+        dimension="extractiveness",
+        undefined="the summary has no word",
+    )
+
+
 ENTRIES: tuple[Entry, ...] = (
     *(entry for name, about in _ROUGE.items() for entry in _rouge(name, about)),
     *(entry for order in (1, 2, 3, 4) for entry in _bleu(order)),
@@ -203,11 +223,35 @@ ENTRIES: tuple[Entry, ...] = (
             "order=N": "1 for words, 2 for word pairs [1]",
             "nostop": "leave out stop words",
             "nostem": "no stemming",
-            **AGAINST_OPTIONS,
+            **_NO_SIDE,
         },
         dimension="content selection",
     ),
     _s3("pyr", "estimated pyramid score"),
     _s3("resp", "estimated responsiveness"),
+    _lexical(
+        name="length",
+        about="words of the summary",
+        needs=(),
+        range=(0.0, math.inf),
+        higher_is_better=None,
+        citation="none",
+        factory=f"{_HERE}.extractiveness:open_length",
+        dimension="length",
+    ),
+    _copied("coverage", "share of the summary's words that stand in copied runs", most=1.0),
+    _copied("density", "mean length of the copied run that a word of the summary stands in"),
+    _copied("compression", "words of the reviews for each word of the summary"),
+    replace(
+        _copied(
+            "novelty",
+            "share of the summary's word pairs that the reviews lack",
+            most=1.0,
+            opens="open_novelty",
+        ),
+        options={"order=N": "n-grams of 1 to 4 words [2]"} | _NO_SIDE,
+        citation="Fabbri et al. 2021 report it; by its definition",
+        undefined="the summary has no word pair",
+    ),
 )
 """In the order in which they are listed."""

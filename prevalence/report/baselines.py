@@ -61,6 +61,9 @@ class SystemMeans:
         return make_table(("system", "n", *map(plain, self._metrics)), rows, whole=())
 
 
+_BETTER = {True: "higher", False: "lower", None: "–"}
+
+
 def metric_rows(entries: Iterable[Entry]) -> list[dict[str, object]]:
     """What is known of each metric, as JSON objects."""
     return [
@@ -96,7 +99,7 @@ def metric_table(entries: Sequence[Entry]) -> Table:
             " + ".join(entry.needs) or "–",
             entry.dimension or _UNDECLARED,
             "–".join(map(_bound, entry.range)),
-            "higher" if entry.higher_is_better else "lower",
+            _BETTER[entry.higher_is_better],
             entry.weights or "–",
             entry.licence or _UNDECLARED,
             "yes" if (steps := lacking(entry)) is None else f"no: {steps}",

@@ -20,6 +20,8 @@ _LOW = frozenset(
 )
 """Figures of a profile of which low values are good; docs/profile.md says so of each."""
 
+_SIGNS = {True: 1, False: -1, None: 0}
+
 
 def direction(metric: str, dimensions: Collection[str] = ()) -> int:
     """Whether high or low values are good.
@@ -32,7 +34,7 @@ def direction(metric: str, dimensions: Collection[str] = ()) -> int:
         dimensions: the rated dimensions.
 
     Returns:
-        1 where high is good, -1 where low is, 0 where that is not known.
+        1 where high is good, -1 where low is, 0 where neither is or that is not known.
 
     >>> [direction(name) for name in ("TER", "B:ter", "js:against=reviews", "rouge-1", "words")]
     [-1, -1, -1, 1, 0]
@@ -48,7 +50,7 @@ def direction(metric: str, dimensions: Collection[str] = ()) -> int:
     # What stands before a colon may be a metric's name too, and is a label all the same.
     for name in (metric.partition(":")[2], metric):
         try:
-            return 1 if entry_of(name.casefold()).higher_is_better else -1
+            return _SIGNS[entry_of(name.casefold()).higher_is_better]
         except ConfigurationError:
             continue
     return 0
