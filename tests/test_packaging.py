@@ -125,12 +125,6 @@ def test_the_installed_version_is_the_one_written_here():
     assert version("prevalence") == PROJECT["version"]
 
 
-def test_no_other_file_states_another_version():
-    citation = ROOT / "CITATION.cff"
-    text = citation.read_text(encoding="utf-8") if citation.exists() else ""
-    assert set(re.findall(r"^version: (.+)$", text, re.MULTILINE)) <= {PROJECT["version"]}
-
-
 def test_the_changelog_has_the_version():
     """A release has a heading of its own; what is being developed comes after the last one."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -30,7 +30,9 @@ json_values = st.recursive(
 )
 FIELDS = [
     "schema", "id", "system", "prevalence", "n_reviews", "n_sentences", "sentences", "signature",
-    "input_digest", "error", "soft_prevalence", "warning",
+    "input_digest", "error", "soft_prevalence", "warning", "restriction", "ceiling",
+    "ceiling_share", "corrected", "corrected_most", "profile", "self_contradictions",
+    "contradictions", "prefix_curve",
 ]  # fmt: skip
 
 sentences = st.builds(
@@ -38,15 +40,20 @@ sentences = st.builds(
     text=texts, start=st.integers(0, 9), end=st.integers(0, 9), trivial=st.booleans(),
     redundant_with=maybe() | st.integers(0, 9), support=maybe() | st.integers(0, 9),
     supporting_reviews=maybe() | places, contradicting_reviews=maybe() | places,
-    entailment=maybe() | st.lists(units, max_size=3).map(tuple),
+    entailment=maybe() | st.lists(units, max_size=3).map(tuple), contradicts=maybe() | places,
+    contradiction=maybe() | st.lists(maybe() | units, max_size=3).map(tuple),
 )  # fmt: skip
 rows = st.builds(
     ScoredSummary,
     id=maybe() | texts, system=maybe() | texts, prevalence=maybe() | units,
     n_reviews=st.integers(0, 9), sentences=st.lists(sentences, max_size=3).map(tuple),
     signature=texts, error=maybe() | texts, warning=maybe() | texts,
-    soft_prevalence=maybe() | units, input_digest=maybe() | texts,
+    soft_prevalence=maybe() | units, input_digest=maybe() | texts, ceiling=maybe() | units,
     extra=st.dictionaries(texts.filter(lambda key: key not in FIELDS), json_values, max_size=3),
+)  # fmt: skip
+corrected = st.builds(
+    lambda row, share, most: dataclasses.replace(row, corrected=share, corrected_most=most),
+    rows, units, units,
 )  # fmt: skip
 
 ROW = ScoredSummary(
@@ -59,7 +66,7 @@ ROW = ScoredSummary(
 )
 
 
-@given(rows)
+@given(rows | corrected)
 def test_a_row_survives_json(row):
     line = row.to_json_line()
     again = ScoredSummary.from_json(json.loads(line))

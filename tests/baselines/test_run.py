@@ -109,8 +109,9 @@ def test_texts_that_say_nothing_are_not_called_empty(tiny, name, kind, summary, 
 
 def test_rows_read_back():
     engine, items = run_over(ITEMS, [get("rouge-1")])
-    for row in engine.rows(items()):
-        assert ScoreRow.from_json(json.loads(row.to_json_line())) == row
+    rows = list(engine.rows(items()))
+    assert len(rows) == 4
+    assert [ScoreRow.from_json(json.loads(row.to_json_line())) for row in rows] == rows
 
 
 @pytest.mark.parametrize(

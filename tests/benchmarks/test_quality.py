@@ -117,7 +117,10 @@ def test_the_judgments_are_whole() -> None:
 def test_claims_of_model_summaries_are_whole() -> None:
     """Every sentence and claim has a place, and no review supports and contradicts one claim."""
     data = quality.ROOT / "benchmarks" / "data"
-    for record in quality.read_pairs(data / "model_summaries.jsonl"):
+    written = quality.read_pairs(data / "model_summaries.jsonl")
+    assert len(written) == 16
+    for record in written:
+        assert record["claims"]
         sentences = record["sentences"]
         assert {one["summary"] for one in sentences} == set(record["summaries"])
         assert [len(row) for row in record["labels"]] == [len(sentences)] * 8
@@ -127,7 +130,10 @@ def test_claims_of_model_summaries_are_whole() -> None:
             assert set(claim["supports"]).isdisjoint(claim["against"])
             assert {*claim["supports"], *claim["against"]} <= set(range(8))
     files = [data / f"model_summaries_yelp{more}.jsonl" for more in ("", "_more")]
-    for record in (record for file in files for record in quality.read_pairs(file)):
+    released = [record for file in files for record in quality.read_pairs(file)]
+    assert len(released) == 24 + 20
+    for record in released:
+        assert record["claims"]
         for claim in record["claims"]:
             assert claim["sentence"] in record["summaries"][claim["summary"]]
             assert all(claim["labels"][place] <= 50 for place in claim["against"])

@@ -64,6 +64,13 @@ def test_folds_partition_the_groups(groups: list[str], seed: int) -> None:
     assert all(folds)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_folds_have_nearly_as_many_pairs_each(seed: int) -> None:
+    groups = [*"a" * 9, *"b" * 5, *"c" * 4, "d"]
+    folds = calibration.grouped_folds(groups, folds=2, seed=seed)
+    assert sorted(sum(map(groups.count, fold)) for fold in folds) == [9, 10]
+
+
 def test_one_class_and_too_few_groups_are_refused() -> None:
     with pytest.raises(InputError, match="both positive and negative"):
         calibration.auc([0.1, 0.2], [1, 1])

@@ -240,3 +240,15 @@ def test_decisions_on_unseen_pairs_are_counted_by_product():
     ]
     single = study(judged(labels, products=1), None, [[scored("a", good)]], Settings())[0]
     assert single.products == ()
+
+
+def test_of_equally_accurate_scorers_the_one_of_larger_area_is_taken():
+    # Both reach .75 above .1. Of four pairs of a positive and a negative, two and three are in
+    # order.
+    low = scored("low", [0.1, 0.9, 0.5, 0.6])
+    high = scored("high", [0.1, 0.55, 0.5, 0.6])
+    settings = Settings(resampling=QUICK)
+    rows = study(judged([0, 0, 1, 1], products=1), None, [[low, high], [low], [high]], settings)
+    assert [row.dev["balanced_accuracy"] for row in rows] == [0.75] * 3
+    assert [row.scored.name for row in rows] == ["high", "low", "high"]
+    assert best_of(rows[1:]) is rows[2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -177,6 +177,9 @@ def test_people_without_a_quantity_and_frames():
     ("a quarter of", 0, 4, False),
     ("2 of 20", 0, 4, False),
     ("10% of", 0, 4, False),
+    ("10 of 10", 10, 10, True),  # the interval ends at 1
+    ("100% of", 10, 10, True),
+    ("10 of 10", 3, 10, False),
     ("most", None, 20, None),
 ])  # fmt: skip
 def test_agreement_by_hand(words, support, n_reviews, agrees):
@@ -246,7 +249,14 @@ def test_no_interval(k, n):
         wilson_interval(k, n)
 
 
-@given(st.text(max_size=60))
+WORDS = [
+    "Most", "3 of 5", "80% of", "Nobody", "At least 3", "5-7", "users", "families", "say that",
+    "love", "loves", "it", "leaks", "according to", "(7 of 10 reviews)", ",", ".",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join) | st.text(max_size=60))
+@example("3 of 5 users say that it leaks")
 def test_any_text_is_read(text):
     found = quantified(text)
     assert found is None or 0 <= found.quantity.low <= found.quantity.high <= 1
@@ -361,8 +371,11 @@ def test_no_statement_of_one_count(text):
     assert quantified(text) is None
 
 
-@given(st.text(max_size=60).filter(lambda text: not set("([—–-") & set(text)))
-def test_nothing_stands_apart_without_brackets_and_dashes(text):
+@given(st.lists(st.sampled_from([
+    "most users", "it leaks", "7 of 10 reviews", "80% of users", "n=7", "Reviews 1, 3", ",", ".",
+    "by",
+]), max_size=10).map(" ".join))  # fmt: skip
+def test_nothing_stands_apart_without_brackets_bars_colons_and_dashes(text):
     assert asides(text) == []
 
 

@@ -123,9 +123,13 @@ def test_mistakes_are_one_line(run: Run, rows: Path) -> None:
 
 
 def test_the_sample_is_seeded_and_the_input_untouched(run: Run, rows: Path) -> None:
+    held = [row for row in read(rows) if row["prevalence"] is not None]
+    write(rows, [row | {"prevalence": row["prevalence"] + 0.5} for row in held])
     before = rows.read_bytes()
-    said = {run("verify", rows, INPUT, "--sample", 3, "--seed", 5).stderr for _ in range(2)}
-    assert len(said) == 1
+    # All rows differ, so what is said shows which ones were drawn.
+    said = [run("verify", rows, INPUT, "--sample", 3, "--seed", s).stdout for s in (*range(4), 0)]
+    assert said[0] == said[-1]
+    assert len(set(said)) > 1
     assert rows.read_bytes() == before
 
 

@@ -293,59 +293,10 @@ def test_no_golden_file_is_left_over() -> None:
     }
     for folder, wanted in names.items():
         assert {path.stem for path in (HERE / folder).glob("*.txt")} == wanted, folder
-
-
-# --- scorers --------------------------------------------------------------------------------------
-
-SCORERS = (
-    *(f"rouge{kind}-{part}" for kind in "12L" for part in ("precision", "recall", "f1")),
-    "embedded",
-    "nli:embedded",
-    "tiny-nli",
-    "cosine",
-    "cosine:embedded,document",
-    "cosine:tiny-nli,sentence-max,pooling=cls",
-    "summac-zs",
-    "summac-zs:sentence,mean,min",
-    "summac-zs:document-sentence",
-    "summac-zs:2sents,max,mean,model=tiny-nli",
-    "summac-zs:mixed,minus-contradiction,model=tiny-nli",
-    "summac-zs:paragraph,max,max,model=adapter:adapter.toml",
-    "superpal:tiny-nli",
-    "superpal:tiny-nli,max",
-    "adapter:adapter.toml",
-    "summac-conv:head.safetensors,model=tiny-nli",
-)
-OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "rouge1-precision, threshold 0.25": ("rouge1-precision", {"threshold": 0.25}),
-    "embedded, windows 20": ("embedded", {"windows": 20}),
-    "embedded, max_length 64": ("embedded", {"max_length": 64}),
-    "tiny-nli, windows 20": ("tiny-nli", {"windows": 20}),
-    "tiny-nli, max_length 40": ("tiny-nli", {"max_length": 40}),
-    "tiny-nli, batch_tokens 300": ("tiny-nli", {"batch_tokens": 300}),
-    "tiny-nli, bfloat16": ("tiny-nli", {"dtype": "bfloat16"}),
-    "tiny-nli, bfloat16, no recheck": ("tiny-nli", {"dtype": "bfloat16", "recheck": False}),
-    "tiny-nli, cached": ("tiny-nli", {"cache": "cache"}),
-    "summac-zs, cached": ("summac-zs:model=tiny-nli", {"cache": "cache"}),
-}
-TEXTS = (
-    "The boots keep my feet dry. The laces come undone.",
-    "The laces come undone easily.",
-    "They keep your feet dry.",
-)
-
-
-def write_head() -> None:
-    """A head of SummaC-Conv whose numbers are given."""
-    import numpy as np
-    from safetensors import numpy
-
-    bins = np.linspace(-1.0, 1.0, 10, dtype=np.float32)
-    shape = json.loads((HERE / "inputs" / "head.json").read_text("utf-8"))
-    tensors = {
-        name: np.resize(bins, size).astype(np.float32) for name, size in shape["tensors"].items()
-    }
-    numpy.save_file(tensors, "head.safetensors", metadata=shape["metadata"])
+    scorers = {"rouge1-precision", "embedded", "tiny-nli"}
+    for folder in ("python", "rewards"):
+        assert {path.stem for path in (HERE / folder).iterdir()} == scorers, folder
+    assert {path.stem for path in HERE.glob("*.json")} == {"scorers", "scores", "checkpoints"}
 
 
 # --- scorers --------------------------------------------------------------------------------------

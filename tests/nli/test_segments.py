@@ -145,6 +145,15 @@ def test_older_kernels(options: set[str], fits: bool, monkeypatch: pytest.Monkey
     assert varlen_fits(torch.device("cuda"), torch.float16, 64) == fits
 
 
+@pytest.mark.parametrize(("capability", "fits"), [((7, 5), False), ((8, 0), True)])
+def test_older_gpus(
+    capability: tuple[int, int], fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments_module, "varlen_options", lambda: {"scale", "window_size"})
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _device: capability)
+    assert varlen_fits(torch.device("cuda"), torch.bfloat16, 256) == fits
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("reach", [None, 3])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

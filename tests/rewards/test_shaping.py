@@ -70,6 +70,8 @@ def test_contested_sentences_cost_what_they_are_weighed(reward_of, latency):
     assert one(reward, f"{WARM} {COLD}") == pytest.approx(3 / 8 - 0.5 / 2)
     assert one(reward, WARM) == pytest.approx(3 / 4)
     assert one(reward, "I own boots.", name="pair of boots") == 0.0
+    # Nobody says so and nobody denies it.
+    assert one(reward, "They glow.") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -161,4 +163,25 @@ def test_sentences_that_say_nothing_earn_nothing_and_cost(reward_of, answers, fa
     assert one(reward, WARM) == pytest.approx(0.5 * 3 / 4 + 0.5 * 3 / 4)
     # Prevalence 7/8 and all reviews heard, halved; nothing contradicts.
     assert one(reward, f"{WARM} Ok.") == pytest.approx((0.5 * 7 / 8 + 0.5) / 2)
+    # Prevalence (0 + 4)/8, all heard, halved; of 8 pairs of a review and a sentence 3 contradict,
+    # which costs as much as without the sentence that says nothing.
+    assert one(reward, f"{COLD} Ok.") == pytest.approx((0.5 * 4 / 8 + 0.5) / 2 - 3 / 8)
     assert "reward-content:asked" in reward.signature
+
+
+def test_soft_coverage_goes_with_soft_prevalence(reward_of, fake_scorer):
+    # The summary implies what the review says with .4, which hard coverage does not count.
+    said, summary = "Good grip.", "It grips."
+    scorer = fake_scorer(
+        {(said, said): (0.9, 0.0), (said, summary): (0.6, 0.0), (summary, said): (0.4, 0.0)}
+    )
+    reward = reward_of(scorer=scorer, shaping=Shaping(soft=True, coverage=0.5))
+    found = reward(None, [summary], reviews=[[said]])
+    assert found == pytest.approx([0.5 * 0.6 + 0.5 * 0.4])
+
+
+def test_a_ceiling_of_zero_leaves_prevalence(reward_of, fake_scorer):
+    # The review is one sentence, which no other review can support.
+    scorer = fake_scorer({("Good grip.", "It grips."): (0.9, 0.0)})
+    reward = reward_of(scorer=scorer, shaping=Shaping(ceiling=True))
+    assert reward(None, ["It grips."], reviews=[["Good grip."]]) == [1.0]

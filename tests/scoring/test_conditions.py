@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
@@ -106,6 +106,10 @@ def test_what_a_condition_means(condition, expected):
         ("x = 4, 5", "4 out of 5", True),
         ("x = 4", "4.0 out of 5.0 stars", True),
         ("x != 4", "4/5", False),
+        ("x >= 5", "5/5", True),
+        ("x = 10", "10 out of 10", True),
+        ("x >= 80", "90/100", True),
+        ("x >= 1", "101/100", False),
         ('x = "4/5"', "4/5", True),
         # A comma before three digits may separate thousands, and these fractions are no ratings.
         ("x >= 1", "1,234", False),
@@ -239,7 +243,11 @@ def test_every_condition_can_be_written_and_read_back(found):
     assert parse_where(str(where)) == where
 
 
-@given(st.text(max_size=30))
+PARTS = ["rating", ">=", "4", "and", "text", "has", "a", ",", '"b c"', "=", "4/5", "2024-05"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map(" ".join) | st.text(max_size=30))
+@example("rating >= 4 and text has a")
 def test_any_text_is_a_condition_or_an_error_of_one_line(text):
     try:
         where = parse_where(text)

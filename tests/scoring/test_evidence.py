@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,8 +102,8 @@ def test_rows_with_evidence_come_back_as_they_were(fake_scorer):
     scorer = fake_scorer({("Warm. Soft.", "Warm."): (0.9, 0.0)})
     row = next(Engine(scorer, ScoringOptions(evidence=True)).run([product]))
     assert ScoredSummary.from_json(json.loads(row.to_json_line())) == row
-    assert row.to_json()["sentences"][0]["evidence"][0]["text"] in {"Warm.", "Soft."}
-    assert np.isfinite(row.sentences[0].evidence[0].entailment)
+    # Neither part supports the sentence: of equals the first is shown.
+    assert row.to_json()["sentences"][0]["evidence"][0]["text"] == "Warm."
 
 
 def test_reviews_outside_a_restriction_keep_their_places(fake_scorer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import Product, Review, Summary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.scoring.others import OtherProducts
-from prevalence.scoring.verification import Verified, options_of, verify
+from prevalence.scoring.verification import Verified, options_of, sampled, verify
 from prevalence.stats.correction import ErrorRates
 
 RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
@@ -157,3 +158,16 @@ def test_rounding_versions_and_passed_keys_are_no_difference(fake_scorer):
     signature = row.signature.rpartition("|v:")[0] + "|v:0.0.1"
     other = replace(row, sentences=(first, *more), signature=signature, extra={"aisle": 7})
     assert [*verify([other], PRODUCTS, scorer)] == [Verified(other, "")]
+
+
+def test_a_sample_is_seeded_in_order_and_fair(fake_scorer):
+    (row, *_) = rows_of(fake_scorer())
+    rows = [replace(row, id=f"p{number}") for number in range(10)]
+    unscored = replace(row, prevalence=None)
+    one, again = (sampled([*rows[:5], unscored, *rows[5:]], 3, seed=5) for _ in range(2))
+    assert one == again
+    assert (len(one.rows), one.skipped) == (3, 1)
+    assert [r.id for r in one.rows] == sorted(r.id for r in one.rows)
+    drawn = Counter(r.id for seed in range(2000) for r in sampled(rows, 3, seed=seed).rows)
+    # 600 of each are expected, with a standard deviation of 20.5.
+    assert all(abs(drawn[r.id] - 600) < 110 for r in rows)

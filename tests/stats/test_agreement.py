@@ -24,13 +24,6 @@ from prevalence.stats.agreement import (
 )
 
 NAN = float("nan")
-COEFFICIENTS = {
-    "cohen": cohen_kappa,
-    "fleiss": fleiss_kappa,
-    "gwet-ac1": gwet_ac1,
-    "krippendorff": krippendorff_alpha,
-}
-
 COEFFICIENTS = {f.__name__: f for f in (cohen_kappa, fleiss_kappa, gwet_ac1, krippendorff_alpha)}
 
 # Krippendorff 2011, section C: four observers, twelve units, five categories, missing data.

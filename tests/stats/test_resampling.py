@@ -221,3 +221,14 @@ def test_seeds_make_results_repeatable(name):
     ]
     assert p_values[0] == p_values[1]
     assert len(set(p_values)) > 1
+
+
+def test_a_resampled_product_brings_all_its_summaries():
+    sums = np.array([1.2, 0.9, 0.2, 0.5, 0.0, 2.1])
+    counts = np.array([2.0, 1.0, 1.0, 2.0, 1.0, 3.0])
+    rng, expected = np.random.default_rng(3), []
+    for _ in range(50):
+        drawn = rng.integers(0, 6, 6)
+        expected.append(math.fsum(sums[drawn]) / math.fsum(counts[drawn]))
+    found = statistics.resampled_means(ProductScores(sums, counts), 50, 3)
+    assert found.tolist() == pytest.approx(expected)

@@ -41,7 +41,9 @@ def test_whole_premises_are_drawn_until_there_are_enough_examples() -> None:
 
 
 def test_easy_pairs_are_own_text_against_other_products() -> None:
-    for example in draw_mixture([MixPart(DOCUMENTS, "easy", 0)], seed=4, epoch=0):
+    drawn = draw_mixture([MixPart(DOCUMENTS, "easy", 0)], seed=4, epoch=0)
+    assert {example.target.entailment for example in drawn} == {0.0, 1.0}
+    for example in drawn:
         group = next(d.group for d in DOCUMENTS if d.premise == example.premise)
         assert (group in example.hypothesis) == (example.target.entailment == 1.0)
 
@@ -49,7 +51,9 @@ def test_easy_pairs_are_own_text_against_other_products() -> None:
 def test_easy_negatives_stay_in_the_domain() -> None:
     documents = [review("a"), review("b"), review("c", domain="food"), review("d", domain="food")]
     domain = {d.group: d.domain for d in documents}
-    for example in draw_mixture([MixPart(documents, "easy", 0)], seed=4, epoch=0):
+    drawn = draw_mixture([MixPart(documents, "easy", 0)], seed=4, epoch=0)
+    assert {example.target.entailment for example in drawn} == {0.0, 1.0}
+    for example in drawn:
         of = {d.group for d in documents if d.group in example.hypothesis.rstrip(".").split()}
         own = next(d for d in documents if d.premise == example.premise)
         assert {domain[g] for g in of} == {own.domain}
