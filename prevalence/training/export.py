@@ -288,7 +288,18 @@ def _card_settings(recipe: Recipe) -> str:
         f"label smoothing {opt.label_smoothing:g}, dropout {model.dropout:g}, "
         f"embeddings {_frozen(model)}, {model.freeze_layers} layers "
         f"frozen, precision {run.precision}, seed {run.seed}.",
+        *_averaged(recipe),
     ])  # fmt: skip
+
+
+def _averaged(recipe: Recipe) -> list[str]:
+    if (average := recipe.average) is None:
+        return []
+    return [
+        "",
+        f"From stage `{average.first}` on, {average.runs} runs were trained, each with draws of "
+        "its own. The weights are their average.",
+    ]
 
 
 def _frozen(model: ModelSettings) -> str:

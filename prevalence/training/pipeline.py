@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from prevalence.labelled import JudgedPairs
     from prevalence.stats.arrays import Floats
     from prevalence.training.loop import ProgressCallback
-    from prevalence.training.recipe import CrossValidation, Recipe, Teacher
+    from prevalence.training.recipe import CrossValidation, Recipe, Stage, Teacher
 
 __all__ = ["FoldFigures", "HeldOutResult", "TrainingResult", "train"]
 
@@ -111,15 +111,16 @@ def _run(shop: Workshop, plan: _Plan, output: Path, device: str) -> TrainingResu
     _be_taught(shop, device)
     early = recipe.stages if trial is None else recipe.stages[:-1]
     seconds: dict[str, float] = {}
-    outcome = shop.start
+    outcomes = [shop.start]
     for stage in early:
-        outcome = shop.run_stage(stage, outcome)
-        seconds[stage.name] = outcome.seconds
+        outcomes = _each_run(shop, stage, outcomes)
+        seconds[stage.name] = sum(outcome.seconds for outcome in outcomes)
     selection: HeldOutResult | None = None
     if trial is not None:
-        selection, outcome, spent = _cross_validate(shop, trial, outcome)
+        selection, outcome, spent = _cross_validate(shop, trial, outcomes)
+        outcomes = [outcome]
         seconds.update(spent)
-    shop.load(outcome)
+    shop.load(_average(outcomes))
     if selection is None and recipe.validation is not None:
         judged = shop.sources.validation_pairs(recipe.validation.source)
         selection = _select(shop.entailment(judged.pairs), judged, ())
@@ -128,6 +129,26 @@ def _run(shop: Workshop, plan: _Plan, output: Path, device: str) -> TrainingResu
     digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
     threshold = selection.threshold if selection else 0.5
     return TrainingResult(output, threshold, selection, digest)
+
+
+def _each_run(
+    shop: Workshop,
+    stage: Stage,
+    parents: Sequence[StageResult],
+    *,
+    without: frozenset[str] = frozenset(),
+    label: str = "",
+) -> list[StageResult]:
+    """Train a stage in every run, from that run's weights; the first of `[average]` parts them."""
+    average = shop.recipe.average
+    if average is not None and stage.name == average.first:
+        parents = [*parents] * average.runs
+    return [
+        shop.run_stage(
+            stage, parent, without=without, label=label if run == 1 else f"{label} run {run}"
+        )
+        for run, parent in enumerate(parents, start=1)
+    ]
 
 
 @dataclass(frozen=True)
@@ -345,7 +366,7 @@ def _check_both(judged: JudgedPairs, place: str) -> None:
 
 
 def _cross_validate(
-    shop: Workshop, trial: _Trial, parent: StageResult
+    shop: Workshop, trial: _Trial, parents: Sequence[StageResult]
 ) -> tuple[HeldOutResult, StageResult, dict[str, float]]:
     """Hold each fold out of the last stage, then make the final weights.
 
@@ -353,12 +374,12 @@ def _cross_validate(
     """
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     sources = {cross.source: judged, **trial.also}
-    shop.load(parent)
+    shop.load(_average(parents))
     before = {name: shop.entailment(pairs.pairs) for name, pairs in sources.items()}
     after = {name: np.full(len(pairs), np.nan) for name, pairs in sources.items()}
     outcomes: list[StageResult] = []
     for without, judges, label in trial.runs():
-        outcome = shop.run_stage(stage, parent, without=without, label=label)
+        outcome = _average(_each_run(shop, stage, parents, without=without, label=label))
         shop.load(outcome)
         for name, pairs in sources.items():
             inside = np.isin(pairs.groups, sorted(judges))
@@ -372,7 +393,7 @@ def _cross_validate(
     elif cross.final == "average":
         final = _average(outcomes)
     else:
-        final = shop.run_stage(stage, parent)
+        final = _average(_each_run(shop, stage, parents))
         spent[stage.name] = final.seconds
     figures = tuple(
         _source_figures(name, pairs, before[name], after[name]) for name, pairs in sources.items()
@@ -391,12 +412,14 @@ def _source_figures(name: str, judged: JudgedPairs, before: Floats, after: Float
 
 
 def _average(outcomes: Sequence[StageResult]) -> StageResult:
-    """Average the weights of the folds' models."""
+    """Average the weights of models; a single one stays as it is."""
+    if len(outcomes) == 1:
+        return outcomes[0]
     names = outcomes[0].weights
     weights = {
         n: torch.stack([o.weights[n].float().cpu() for o in outcomes]).mean(0) for n in names
     }
-    return StageResult("average", weights)
+    return StageResult("average", weights, sum(outcome.seconds for outcome in outcomes))
 
 
 def _errors(decided: Mask, judged: JudgedPairs) -> tuple[tuple[int, int, int, int], ...]:

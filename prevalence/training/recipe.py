@@ -245,6 +245,24 @@ class CrossValidation:
 
 
 @dataclass(frozen=True)
+class Averaging:
+    """Train the stages from one on several times, and average the weights of these runs.
+
+    Each run makes draws of its own, and each of its stages goes on from its own weights. Runs that
+    part from common weights stay near enough to one another for their average to be of use.
+
+    Attributes:
+        first: the first stage that is repeated.
+        runs: how often it is trained, and every stage after it.
+
+    Source: Wortsman et al. 2022 ("Model soups").
+    """
+
+    first: str
+    runs: int = 2
+
+
+@dataclass(frozen=True)
 class OutputSettings:
     """The checkpoint that is written.
 
@@ -291,6 +309,7 @@ class Recipe:
     validation: Validation | None = None
     cross_validation: CrossValidation | None = None
     teacher: Teacher | None = None
+    average: Averaging | None = None
     folder: Path = Path()
 
     def source(self, name: str) -> DataSource:
@@ -367,7 +386,7 @@ def read_recipe(path: Path) -> Recipe:
     except InputError as error:
         raise ConfigurationError(f"recipe {error}") from error
     known = ("model", "output", "source", "stage", "optimizer", "run", "validation",
-             "cross_validation", "teacher")  # fmt: skip
+             "cross_validation", "teacher", "average")  # fmt: skip
     _refuse_unknown(table, known, str(path))
     recipe = Recipe(
         model=_build(ModelSettings, table.get("model", {}), f"{path}: [model]"),
@@ -382,6 +401,7 @@ def read_recipe(path: Path) -> Recipe:
         validation=_optional(Validation, table, "validation", path),
         cross_validation=_optional(CrossValidation, table, "cross_validation", path),
         teacher=_optional(Teacher, table, "teacher", path),
+        average=_optional(Averaging, table, "average", path),
         folder=path.parent,
     )
     _check(recipe, path)
@@ -535,6 +555,11 @@ def _reference_faults(recipe: Recipe) -> list[str]:
             faults.append(f"mix source {item.source!r} is not defined; known: {', '.join(names)}")
         if item.view not in VIEWS:
             faults.append(f"unknown view {item.view!r}; known: {', '.join(VIEWS)}")
+    if (average := recipe.average) is not None:
+        if average.first not in stages:
+            faults.append(f"average.first {average.first!r} is not a stage: {', '.join(stages)}")
+        if average.runs < 2:
+            faults.append("average.runs must be at least 2")
     return faults + _selection_faults(recipe, names) + _teacher_faults(recipe)
 
 

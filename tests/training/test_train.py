@@ -321,6 +321,74 @@ def test_a_last_stage_apart_from_the_folds_runs_once(
     assert "average of the folds' models" not in card
 
 
+TWO_STAGES = "".join(
+    f"[[stage]]\nname = '{name}'\nlearning_rate = 1e-3\nmix = [{{ source = 'pairs' }}]\n"
+    for name in ("early", "late")
+)
+
+
+@pytest.mark.parametrize(("first", "early", "late"), [("late", 1, 3), ("early", 3, 3)])
+def test_the_weights_are_the_average_of_the_runs(
+    recipe_file: Callable[..., Path], tmp_path: Path, first: str, early: int, late: int
+) -> None:
+    path = recipe_file(
+        TWO_STAGES, output="store = 'float32'\n", average=f"first = '{first}'\nruns = 3\n"
+    )
+    folder = tmp_path / "m"
+    train(read_recipe(path), folder, device="cpu")
+    made = sorted((folder / ".training").glob("*.safetensors"))
+    assert [p.name.split("-")[0] for p in made] == ["early"] * early + ["late"] * late
+    runs = [load_file(p) for p in made[early:]]
+    name = "bert.encoder.layer.1.output.dense.weight"
+    assert not torch.equal(runs[0][name], runs[1][name])
+    mean = torch.stack([run[name] for run in runs]).mean(0)
+    assert torch.allclose(load_file(folder / "model.safetensors")[name], mean, atol=1e-7)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert f"From stage `{first}` on, 3 runs were trained" in card
+
+
+def test_the_first_run_is_the_training_without_averaging(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    made = []
+    for average in ({}, {"average": "first = 'late'\n"}):
+        train(read_recipe(recipe_file(TWO_STAGES, **average)), tmp_path / "m", device="cpu")
+        made.append({p.name for p in (tmp_path / "m" / ".training").glob("*.safetensors")})
+    assert (len(made[0]), len(made[1])) == (2, 3)
+    assert made[0] < made[1]
+
+
+@pytest.mark.parametrize("final", ["refit", "average"])
+def test_the_model_of_a_fold_is_the_average_of_its_runs(
+    recipe_file: Callable[..., Path], tmp_path: Path, final: str
+) -> None:
+    path = recipe_file(
+        cross_validation=f"source = 'pairs'\nfolds = 3\nfinal = '{final}'\n",
+        average="first = 'only'\n", output="store = 'float32'\n",
+    )  # fmt: skip
+    folder = tmp_path / "m"
+    train(read_recipe(path), folder, device="cpu")
+    made = [load_file(p) for p in (folder / ".training").glob("*.safetensors")]
+    assert len(made) == 2 * (4 if final == "refit" else 3)
+    if final == "average":
+        name = "bert.encoder.layer.1.output.dense.weight"
+        mean = torch.stack([run[name] for run in made]).mean(0)
+        assert torch.allclose(load_file(folder / "model.safetensors")[name], mean, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("average", "message"),
+    [
+        ("first = 'none'\n", "average.first 'none' is not a stage: only"),
+        ("first = 'only'\nruns = 1\n", "average.runs must be at least 2"),
+        ("runs = 2\n", "key 'first' is missing"),
+    ],
+)
+def test_faults_of_averaging(recipe_file: Callable[..., Path], average: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        read_recipe(recipe_file(average=average))
+
+
 def test_rates_of_an_earlier_training_do_not_stay(
     recipe_file: Callable[..., Path], tmp_path: Path
 ) -> None:
