@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "NO_VALUE",
     "WHOLE_FILE",
     "Row",
     "TableSummary",
@@ -58,7 +59,7 @@ __all__ = [
 ]
 
 
-_NO_VALUE = {
+NO_VALUE = {
     "NA", "N/A", "NaN", "nan", "NULL", "<NA>", "#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!",
     "#NUM!", "#NULL!",
 }  # fmt: skip
@@ -155,7 +156,7 @@ def _quoted_rows(source: Source, delimiter: str) -> Iterator[Row]:
 
 
 def _value(cell: str) -> str:
-    return "" if cell.strip() in _NO_VALUE else cell
+    return "" if cell.strip() in NO_VALUE else cell
 
 
 def _loose(line: str, delimiter: str) -> tuple[str, ...]:
