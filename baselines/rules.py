@@ -264,9 +264,8 @@ def comparing(
     if unused in spec.options:
         raise ConfigurationError(f"{entry.name}: {unused}= does not apply against the {against}")
     rule = spec.options.get(used, refs if used == "refs" else source)
-    known = ("best", "mean", "first", *([JOINT] if joint else []))
-    if entry.higher_is_better is None:
-        known = known[1:]
+    sided = [] if entry.higher_is_better is None else ["best"]
+    known = (*sided, "mean", "first", *([JOINT] if joint else []))
     if used == "refs" and rule not in known:
         raise ConfigurationError(f"{entry.name}: refs={rule}: choose {', '.join(known)}")
     if used == "source" and rule not in ("joined", "each") and not _TRUNCATED.fullmatch(rule):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 
 from prevalence.baselines.protocol import OWN, REFERENCE, REVIEWS, Entry
@@ -184,23 +183,19 @@ def _s3(target: str, about: str) -> Entry:
     )
 
 
-_NO_SIDE = AGAINST_OPTIONS | {"refs=RULE": "several references: mean or first"}
+_AGAINST_UNSIDED = AGAINST_OPTIONS | {"refs=RULE": "several references: mean or first"}
 
-
-def _copied(name: str, about: str, *, most: float = math.inf, opens: str = "") -> Entry:
-    """Neither side of these is better, and each is compared with the reviews."""
-    return _lexical(
-        name=name,
-        about=about,
-        needs=(REVIEWS,),
-        range=(0.0, most),
-        higher_is_better=None,
-        citation="Grusky et al. 2018, by their definitions",
-        factory=f"{_HERE}.extractiveness:{opens or 'open_extractiveness'}",
-        options=_NO_SIDE,
-        dimension="extractiveness",
-        undefined="the summary has no word",
-    )
+_unsided = partial(
+    _lexical,
+    needs=(REVIEWS,),
+    range=(0.0, math.inf),
+    higher_is_better=None,
+    citation="Grusky et al. 2018, by their definitions",
+    factory=f"{_HERE}.extractiveness:open_extractiveness",
+    options=_AGAINST_UNSIDED,
+    dimension="extractiveness",
+    undefined="the summary has no word",
+)
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -223,34 +218,39 @@ ENTRIES: tuple[Entry, ...] = (
             "order=N": "1 for words, 2 for word pairs [1]",
             "nostop": "leave out stop words",
             "nostem": "no stemming",
-            **_NO_SIDE,
+            **AGAINST_OPTIONS,
         },
         dimension="content selection",
     ),
     _s3("pyr", "estimated pyramid score"),
     _s3("resp", "estimated responsiveness"),
-    _lexical(
+    _unsided(
         name="length",
         about="words of the summary",
         needs=(),
-        range=(0.0, math.inf),
-        higher_is_better=None,
-        citation="none",
+        citation="words as rouge-score finds them",
         factory=f"{_HERE}.extractiveness:open_length",
+        options={},
         dimension="length",
+        undefined="never",
     ),
-    _copied("coverage", "share of the summary's words that stand in copied runs", most=1.0),
-    _copied("density", "mean length of the copied run that a word of the summary stands in"),
-    _copied("compression", "words of the reviews for each word of the summary"),
-    replace(
-        _copied(
-            "novelty",
-            "share of the summary's word pairs that the reviews lack",
-            most=1.0,
-            opens="open_novelty",
-        ),
-        options={"order=N": "n-grams of 1 to 4 words [2]"} | _NO_SIDE,
+    _unsided(
+        name="coverage",
+        about="share of the summary's words that stand in copied runs",
+        range=(0.0, 1.0),
+    ),
+    _unsided(
+        name="density",
+        about="mean length of the copied run that a word of the summary stands in",
+    ),
+    _unsided(name="compression", about="words of the reviews for each word of the summary"),
+    _unsided(
+        name="novelty",
+        about="share of the summary's word pairs that the reviews lack",
+        range=(0.0, 1.0),
         citation="Fabbri et al. 2021 report it; by its definition",
+        factory=f"{_HERE}.extractiveness:open_novelty",
+        options={"order=N": "n-grams of 1 to 4 words [2]"} | _AGAINST_UNSIDED,
         undefined="the summary has no word pair",
     ),
 )

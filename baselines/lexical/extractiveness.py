@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from prevalence.baselines.lexical.rouge import words_of
+from prevalence.baselines.lexical.rouge import grams_of, words_of
 from prevalence.baselines.rules import SummaryMetric, chosen_option, comparing
-from prevalence.scorers.rouge import ngrams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from prevalence.baselines.protocol import Comparison, Entry, Metric, Runtime
     from prevalence.scorers.grammar import Spec
 
-    Measure = Callable[[Sequence[str], Sequence[str]], float]
+    Measure = Callable[[str, str], float]
 
 __all__ = ["fragments", "open_extractiveness", "open_length", "open_novelty"]
 
 _SIGNATURE = {"words": "rouge-score"}
+_REMEMBERED_TEXTS = 64
 
 
 def open_length(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
     """Open the number of words of a summary."""
 
     def compute(summaries: Sequence[str]) -> list[int]:
-        return [len(words_of(summary, stem=False)) for summary in summaries]
+        return [len(_words(summary)) for summary in summaries]
 
     return SummaryMetric(name=spec.canonical(), entry=entry, compute=compute, signature=_SIGNATURE)
 
@@ -52,20 +53,25 @@ def open_novelty(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa:
     """
     order = int(chosen_option(entry, spec, "order", ("1", "2", "3", "4"), "2"))
 
-    def novelty(summary: Sequence[str], text: Sequence[str]) -> float:
-        mine, known = ngrams(summary, order), ngrams(text, order)
+    grams = lru_cache(maxsize=_REMEMBERED_TEXTS)(grams_of(order, stem=False))
+
+    def novelty(summary: str, text: str) -> float:
+        mine, known = grams(summary), grams(text)
         new = sum(count for gram, count in mine.items() if gram not in known)
         return new / mine.total() if mine else math.nan
 
     return _comparing(entry, spec, novelty)
 
 
+@lru_cache(maxsize=_REMEMBERED_TEXTS)
+def _words(text: str) -> tuple[str, ...]:
+    """The words of a text; the reviews of a product come again with each of its summaries."""
+    return words_of(text, stem=False)
+
+
 def _comparing(entry: Entry, spec: Spec, measure: Measure) -> Metric:
     def compute(comparisons: Sequence[Comparison]) -> list[float]:
-        return [
-            measure(words_of(one.summary, stem=False), words_of(one.text, stem=False))
-            for one in comparisons
-        ]
+        return [measure(one.summary, one.text) for one in comparisons]
 
     return comparing(entry, spec, compute, signature=_SIGNATURE, refs="mean")
 
@@ -111,17 +117,21 @@ def _run(summary: Sequence[str], text: Sequence[str], start: int, place: int) ->
     return next((k for k in range(most) if summary[start + k] != text[place + k]), most)
 
 
-def _coverage(summary: Sequence[str], text: Sequence[str]) -> float:
-    return sum(fragments(summary, text)) / len(summary) if summary else math.nan
+def _coverage(summary: str, text: str) -> float:
+    return _per_word(sum(fragments(_words(summary), _words(text))), summary)
 
 
-def _density(summary: Sequence[str], text: Sequence[str]) -> float:
-    squares = sum(length**2 for length in fragments(summary, text))
-    return squares / len(summary) if summary else math.nan
+def _density(summary: str, text: str) -> float:
+    return _per_word(sum(n**2 for n in fragments(_words(summary), _words(text))), summary)
 
 
-def _compression(summary: Sequence[str], text: Sequence[str]) -> float:
-    return len(text) / len(summary) if summary else math.nan
+def _compression(summary: str, text: str) -> float:
+    return _per_word(len(_words(text)), summary)
+
+
+def _per_word(total: int, summary: str) -> float:
+    words = len(_words(summary))
+    return total / words if words else math.nan
 
 
 _MEASURES: dict[str, Measure] = {

@@ -58,6 +58,13 @@ def test_options_are_documented_in_words(name):
 
 
 @pytest.mark.parametrize("name", names())
+def test_the_best_reference_is_asked_for_where_a_side_is_better(name):
+    entry = REGISTRY[name]
+    rules = entry.options.get("refs=RULE")
+    assert rules is None or ("best" in rules) == (entry.higher_is_better is not None)
+
+
+@pytest.mark.parametrize("name", names())
 def test_every_metric_declares_what_the_list_shows(name):
     entry = REGISTRY[name]
     assert entry.dimension, "say for which quality its authors propose it (dimension=)"
