@@ -20,6 +20,7 @@ _COMMANDS = {
     "summarize": "Make a summary of each product's reviews, out of their own sentences.",
     "claims": "Cut summaries into single statements, by rule or with a language model.",
     "report": "Show rows as one HTML file: who said what, with the reviews behind every sentence.",
+    "table": "Put rows into a table for a paper or a spreadsheet: systems, summaries or sentences.",
     "verify": "Score a sample of rows again, and fail if anything differs.",
     "plot": "Draw rows as plots, in colours that are safe for colour blindness.",
     "support": "Count the reviews that imply a statement, and say which.",

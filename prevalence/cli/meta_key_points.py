@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.meta_options import (
-    check_report,
     coefficient_option,
     drawing,
     drawn,
     output_options,
-    write_report,
 )
 from prevalence.cli.options import (
     FILE,
@@ -29,6 +27,7 @@ from prevalence.cli.options import (
     several_names,
 )
 from prevalence.cli.outputs import keeping_pairs, refuse_repeats
+from prevalence.cli.sheets import check_sheets, write_sheets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,7 +103,7 @@ def key_points(**parameters: Any) -> None:
     if not parameters["scorers"]:
         refuse_given(parameter_names(run_options), "goes with --scorer")
     if parameters["output"] is not None:
-        check_report(parameters["form"], parameters["output"])
+        check_sheets(parameters["form"], parameters["output"])
     given = _thresholds(parameters["thresholds"])
     told = {key: parameters[key] for key in ("kinds", "decimals", "rounding")}
     convention = replace(
@@ -131,7 +130,7 @@ def key_points(**parameters: Any) -> None:
             **({} if bootstrap is None else {"bootstrap": bootstrap.over} | drawn(parameters)),
         },
     )
-    write_report(report, form=parameters["form"], output=parameters["output"])
+    write_sheets(report, form=parameters["form"], output=parameters["output"])
 
 
 def _thresholds(given: Sequence[str]) -> dict[str, float]:

@@ -26,7 +26,6 @@ from prevalence.cli.meta_options import (
     reporting,
     rule_options,
     selection_options,
-    write_report,
 )
 from prevalence.cli.options import (
     FOLDER_PATH,
@@ -38,6 +37,7 @@ from prevalence.cli.options import (
     seed_option,
     several_names,
 )
+from prevalence.cli.sheets import write_sheets
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -363,7 +363,7 @@ def significance(**parameters: Any) -> None:
         report = Report("significance", {"counts": counts}, sheets, records_of(sheets))
     else:
         raise click.UsageError("give an INPUT, or --counts")
-    write_report(report, form=parameters["form"], output=parameters["output"])
+    write_sheets(report, form=parameters["form"], output=parameters["output"])
 
 
 def _sizes(given: str | None) -> list[int] | None:

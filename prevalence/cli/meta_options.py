@@ -1,8 +1,7 @@
-"""What the commands of `prevalence meta` share: inputs, choices, and where the report goes."""
+"""What the commands of `prevalence meta` share: inputs, choices, and the report."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import (
-    FILE_PATH,
     LABELLED_FILE,
     Command,
     option,
@@ -18,12 +16,11 @@ from prevalence.cli.options import (
     several_names,
     together,
 )
-from prevalence.cli.outputs import check_output
+from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
 from prevalence.language import counted, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
     from prevalence.meta.correlate import Bootstrap, Pairing
     from prevalence.meta.table import RatingTable
@@ -31,7 +28,6 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
-    "check_report",
     "coefficient_option",
     "drawing",
     "drawn",
@@ -49,15 +45,12 @@ __all__ = [
     "reporting",
     "rule_options",
     "selection_options",
-    "write_report",
 ]
 
 _NAMED = 5
 """Metrics with gaps that a note names."""
 _FEW = 3
 """Systems or ids that a note names."""
-_FORMATS = ("table", "markdown", "latex", "json", "csv")
-_SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
 selection_options = together(
     option(
@@ -103,15 +96,7 @@ input_options = together(
 """INPUT, and the options that choose among what was read."""
 
 output_options = together(
-    option(
-        "Output", "--format", "form", metavar="FORMAT", type=click.Choice(_FORMATS),
-        help="table, markdown, latex, json or csv [default: table, or by the suffix of --output].",
-    ),
-    option(
-        "Output", "--output", "-o", metavar="FILE",
-        type=FILE_PATH,
-        help="Write the report here (.md, .tex, .json, .csv, .txt).",
-    ),
+    sheet_options,
     option(
         "Output", "--decimals", metavar="N", type=click.IntRange(0, 15),
         help="Decimals to print [default: the convention's, or 3].",
@@ -240,7 +225,7 @@ def reporting(compute: Callable[..., Report]) -> Callable[..., None]:
     @wraps(compute)
     def run(**parameters: Any) -> None:
         report = compute(read_study(parameters), **parameters)
-        write_report(report, form=parameters["form"], output=parameters["output"])
+        write_sheets(report, form=parameters["form"], output=parameters["output"])
 
     return run
 
@@ -261,7 +246,7 @@ def read_study(parameters: Mapping[str, Any]) -> Study:
 
     own = _own_dimensions(parameters.get("own", ()))
     if parameters.get("output") is not None:
-        check_report(parameters["form"], parameters["output"])
+        check_sheets(parameters["form"], parameters["output"])
     name = parameters["convention"]
     changes = {
         key: value
@@ -448,38 +433,3 @@ def note_left_out(count: int, where: str) -> None:
 
     if count:
         note(f"left out: {counted(count, 'row')} of {where} with an error and no value")
-
-
-def write_report(report: Report, *, form: str | None, output: Path | None) -> None:
-    """Write a report to its file, or to the screen, where nothing in it drives a terminal.
-
-    Raises:
-        click.UsageError: the format cannot be told, or the folder is missing.
-    """
-    from prevalence.report.sheets import render
-    from prevalence.report.text import inert
-    from prevalence.writers import atomic_file
-
-    if output is None:
-        text = render(report, form or "table")
-        click.echo(inert(text) if sys.stdout.isatty() else text, nl=False)
-        return
-    chosen = check_report(form, output)
-    with atomic_file(output) as file:
-        file.write(render(report, chosen))
-
-
-def check_report(form: str | None, output: Path) -> str:
-    """The format of a report that goes to a file, if it can be written.
-
-    Raises:
-        click.UsageError: the format cannot be told, or the folder is missing.
-    """
-    chosen = form or _SUFFIXES.get(output.suffix)
-    if chosen is None:
-        raise click.UsageError(
-            f"--output: cannot tell the format from the suffix {output.suffix or '(none)'}; add "
-            "--format"
-        )
-    check_output(output)
-    return chosen

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from prevalence.stats.resampling import Interval
 
 __all__ = [
+    "Column",
     "comparison_table",
     "explanation",
     "make_console",
@@ -30,6 +31,7 @@ __all__ = [
     "plain",
     "print_signatures",
     "support_view",
+    "system_columns",
     "system_table",
 ]
 
@@ -40,7 +42,7 @@ _NAME_WIDTH = 24
 _FILE_WIDTH = 200
 
 
-class _Column(NamedTuple):
+class Column(NamedTuple):
     """A column of numbers: its headers, and how soon it goes when there is no room (0: never)."""
 
     header: str
@@ -120,7 +122,7 @@ def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) 
     ordered = sorted(rows, key=lambda row: row.order)
     names = [plain(row.system) for row in ordered]
     room = min(max([6, *(name.cell_len for name in names)]), _NAME_WIDTH)
-    headers, columns = _fitting(_columns(ordered), width - room)
+    headers, columns = _fitting(system_columns(ordered), width - room)
     return make_table(
         ("system", *headers),
         zip(names, *(column.cells for column in columns), strict=True),
@@ -242,30 +244,31 @@ def support_view(
     return Group(*parts)
 
 
-def _columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
+def system_columns(rows: Sequence[SystemStatistics]) -> list[Column]:
+    """What the table of systems has beside their names; columns without a figure are left out."""
     columns = [
-        _Column("prevalence", "prev.", 0, [shown_number(row.prevalence) for row in rows]),
-        _Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
-        _Column("corrected", "corr.", 0, [shown_number(row.corrected) for row in rows]),
-        _Column("its interval", "its interval", 6,
-                [_interval(row.corrected_interval) for row in rows]),
-        _Column("soft prevalence", "soft", 0, [shown_number(row.soft_prevalence) for row in rows]),
-        _Column("of ceiling", "ceil.", 0, [shown_number(row.ceiling_share, ".0%") for row in rows]),
-        _Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
-        _Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
-        _Column("sentences", "sent.", 2, [shown_number(row.sentences, ",.1f") for row in rows]),
-        _Column("characters", "chars", 1, [shown_number(row.characters, ",.0f") for row in rows]),
-        _Column("trivial", "trivial", 4, [shown_number(row.trivial, ".0%") for row in rows]),
-        _Column("redundant", "redund.", 5, [shown_number(row.redundant, ".0%") for row in rows]),
-        _Column("unsupported", "unsupp.", 6,
-                [shown_number(row.unsupported, ".0%") for row in rows]),
-        _Column("contradicted", "contra.", 2,
-                [shown_number(row.contradicted, ".0%") for row in rows]),
-        _Column("self-contradicting", "self-c.", 2,
-                [shown_number(row.self_contradicting, ".0%") for row in rows]),
-        _Column("wrong quantities", "wr. q.", 2,
-                [f"{row.wrong_quantities:,}/{row.quantities:,}" if row.quantities else "–"
-                 for row in rows]),
+        Column("prevalence", "prev.", 0, [shown_number(row.prevalence) for row in rows]),
+        Column("95% interval", "95% interval", 7, [_interval(row.interval) for row in rows]),
+        Column("corrected", "corr.", 0, [shown_number(row.corrected) for row in rows]),
+        Column("its interval", "its interval", 6,
+               [_interval(row.corrected_interval) for row in rows]),
+        Column("soft prevalence", "soft", 0, [shown_number(row.soft_prevalence) for row in rows]),
+        Column("of ceiling", "ceil.", 0, [shown_number(row.ceiling_share, ".0%") for row in rows]),
+        Column("summaries", "n", 3, [f"{row.summaries:,}" for row in rows]),
+        Column("failed", "failed", 0, [f"{row.failed:,}" for row in rows]),
+        Column("sentences", "sent.", 2, [shown_number(row.sentences, ",.1f") for row in rows]),
+        Column("characters", "chars", 1, [shown_number(row.characters, ",.0f") for row in rows]),
+        Column("trivial", "trivial", 4, [shown_number(row.trivial, ".0%") for row in rows]),
+        Column("redundant", "redund.", 5, [shown_number(row.redundant, ".0%") for row in rows]),
+        Column("unsupported", "unsupp.", 6,
+               [shown_number(row.unsupported, ".0%") for row in rows]),
+        Column("contradicted", "contra.", 2,
+               [shown_number(row.contradicted, ".0%") for row in rows]),
+        Column("self-contradicting", "self-c.", 2,
+               [shown_number(row.self_contradicting, ".0%") for row in rows]),
+        Column("wrong quantities", "wr. q.", 2,
+               [f"{row.wrong_quantities:,}/{row.quantities:,}" if row.quantities else "–"
+                for row in rows]),
     ]  # fmt: skip
     optional = {
         "corrected",
@@ -300,17 +303,17 @@ _PROFILE = {
 """Short headers and digits of the profile's columns, which leave last, the later ones first."""
 
 
-def _profile_columns(rows: Sequence[SystemStatistics]) -> list[_Column]:
+def _profile_columns(rows: Sequence[SystemStatistics]) -> list[Column]:
     known = {name for row in rows for name in row.profile}
     return [
-        _Column(figure_name(name), short, 20 - place,
-                [shown_number(r.profile.get(name), f".{digits}f") for r in rows])
+        Column(figure_name(name), short, 20 - place,
+               [shown_number(r.profile.get(name), f".{digits}f") for r in rows])
         for place, (name, (short, digits)) in enumerate(_PROFILE.items())
         if name in known
     ]  # fmt: skip
 
 
-def _fitting(columns: list[_Column], room: int) -> tuple[list[str], list[_Column]]:
+def _fitting(columns: list[Column], room: int) -> tuple[list[str], list[Column]]:
     """Headers and columns that fit: long headers, else short ones and as many as there is room."""
     headers = [column.header for column in columns]
     if _needed(headers, columns) <= room:
@@ -323,7 +326,7 @@ def _fitting(columns: list[_Column], room: int) -> tuple[list[str], list[_Column
         columns = [column for column in columns if column.leaves != min(leaving)]
 
 
-def _needed(headers: Sequence[str], columns: Sequence[_Column]) -> int:
+def _needed(headers: Sequence[str], columns: Sequence[Column]) -> int:
     return sum(
         _GAP + max(map(cell_len, (header, *column.cells)))
         for header, column in zip(headers, columns, strict=True)

@@ -69,12 +69,21 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table: the first column holds names, the others figures."""
+    """One table: the first columns hold words, the others figures.
+
+    Attributes:
+        title: above it, or its caption.
+        columns: headers.
+        rows: a cell a column each.
+        notes: below it.
+        words: how many columns hold words.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
+    words: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ def _plain_sheet(sheet: Sheet) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     shown = [
         _GAP.join(
-            text.ljust(width) if place == 0 else text.rjust(width)
+            text.ljust(width) if place < sheet.words else text.rjust(width)
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
@@ -189,7 +198,7 @@ def _markdown(report: Report) -> str:
             f"**{_markdown_text(sheet.title)}**",
             "",
             _markdown_row([_markdown_text(name) for name in sheet.columns]),
-            _markdown_row(["---", *["---:"] * (len(sheet.columns) - 1)]),
+            _markdown_row([*["---"] * sheet.words, *["---:"] * (len(sheet.columns) - sheet.words)]),
             *(_markdown_row([_markdown_cell(cell) for cell in row]) for row in sheet.rows),
         ]
         notes = [text for note in sheet.notes for text in ("", _markdown_text(note))]
@@ -218,6 +227,7 @@ def _markdown_text(text: str) -> str:
 def _latex(report: Report) -> str:
     parts = []
     for sheet in report.sheets:
+        figures = len(sheet.columns) - sheet.words
         head = " & ".join(_latex_text(name) for name in sheet.columns)
         body = [" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows]
         notes = "; ".join(_latex_text(note) for note in sheet.notes)
@@ -226,7 +236,7 @@ def _latex(report: Report) -> str:
                 [
                     r"\begin{table}",
                     r"\centering",
-                    rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}",
+                    rf"\begin{{tabular}}{{{'l' * sheet.words}{'r' * figures}}}",
                     r"\hline",
                     rf"{head} \\",
                     r"\hline",

@@ -110,6 +110,7 @@ TARGETS: dict[str, Target] = {
         "distill {input} --output {output} --model rouge1-precision --no-cache", PAIRS
     ),
     "verify": Target("verify {input} {beside}/good.jsonl", ROWS),
+    "table": Target("table {input} --of sentences", ROWS),
     "verify INPUT": Target("verify {beside}/rows.jsonl {input}"),
     "report": Target("report {input} --output {output}.html", RATINGS),
     "report --records": Target("report {beside}/rows.jsonl --records {input} -o {output}.html"),

@@ -124,6 +124,7 @@ COMMANDS = (
     "claims in.jsonl --output claims.jsonl",
     "report rows.jsonl --records in.jsonl --output page.html",
     "verify rows.jsonl in.jsonl",
+    "table rows.jsonl --of sentences",
     "plot rows.jsonl --output drawn",
     "simplify in.jsonl --model IN/tiny-seq2seq --samples 1 --output simple.jsonl",
     "train-simplifier IN/tiny.valid.orig --base IN/tiny-seq2seq --epochs 1 --output simpler",

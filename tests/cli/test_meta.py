@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from prevalence.cli.meta import meta
-from prevalence.cli.meta_options import write_report
+from prevalence.cli.sheets import write_sheets
 from prevalence.report.sheets import Report
 
 if TYPE_CHECKING:
@@ -483,7 +483,7 @@ def test_json_on_a_terminal_drives_nothing(
     report = Report("means", {"systems": ["a\u009bb\u202ec"]}, ())
     for watched, shown in ((True, "a␦b␦c"), (False, "a\u009bb\u202ec")):
         monkeypatch.setattr(sys.stdout, "isatty", lambda watched=watched: watched)
-        write_report(report, form="json", output=None)
+        write_sheets(report, form="json", output=None)
         assert json.loads(capsys.readouterr().out)["settings"]["systems"] == [shown]
 
 
