@@ -134,8 +134,10 @@ def with_parts(signature: str, parts: Mapping[str, object]) -> str:
     >>> with_parts("prev|thr:0.04|v:1", {"seed": 5})
     'prev|thr:0.04|seed:5|v:1'
     """
-    front, version = signature.rsplit("|v:", 1)
-    return "|".join([front, *(f"{key}:{part}" for key, part in parts.items()), f"v:{version}"])
+    front, mark, version = signature.rpartition("|v:")
+    added = [f"{key}:{part}" for key, part in parts.items()]
+    # Rows that were written by hand may name no version.
+    return "|".join([front, *added, f"v:{version}"] if mark else [signature, *added])
 
 
 def differences(signatures: Sequence[str]) -> dict[str, list[str]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from prevalence.report.contents import Contents
     from prevalence.report.page import Plot
 
-__all__ = ["TITLE", "note_repeats", "read_contents", "report", "write_report"]
+__all__ = ["TITLE", "note_differences", "note_repeats", "read_contents", "report", "write_report"]
 
 TITLE = "Opinion prevalence"
 _MEGABYTES = 100_000
@@ -176,7 +176,12 @@ def _note_files(contents: Contents) -> None:
     for source, systems in contents.of_first.items():
         names = ", ".join(dict.fromkeys(systems))
         note(f"{names} without a file in brackets: the scores of {source}")
-    if found := differences(contents.table.signatures):
+    note_differences(contents.table.signatures)
+
+
+def note_differences(signatures: Sequence[str]) -> None:
+    """Say in what signatures differ, where they do."""
+    if found := differences(signatures):
         parts = "; ".join(
             f"{key}: {first_of(values, _NAMED, 'or')}" for key, values in found.items()
         )

@@ -28,7 +28,7 @@ sheet_options = together(
     option(
         "Output", "--output", "-o", metavar="FILE",
         type=FILE_PATH,
-        help="Write it here (.md, .tex, .json, .csv, .txt).",
+        help="Write the output here (.md, .tex, .json, .csv, .txt).",
     ),
 )  # fmt: skip
 """--format and --output."""

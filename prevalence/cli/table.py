@@ -9,10 +9,11 @@ import click
 from prevalence.cli.errors import note
 from prevalence.cli.options import ROWS_PATH, GroupedCommand, option, quiet_option
 from prevalence.cli.outputs import refuse_repeats
+from prevalence.cli.report import note_differences
 from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
 from prevalence.errors import InputError
+from prevalence.language import counted
 from prevalence.readers.streams import display
-from prevalence.signature import differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,8 +33,8 @@ Examples:
 \b
 ROWS is what `prevalence score --output ROWS.jsonl` wrote, or the Parquet of
 --engine ray. Several files count as one, such as the parts of a large run. CSV
-and JSON have unrounded figures and more columns. Spreadsheets may open the CSV:
-no cell is run as a formula.
+and JSON have unrounded figures and more columns. In CSV, a text that spreadsheets
+would run as a formula gets a quote before it.
 """
 
 
@@ -42,7 +43,7 @@ no cell is run as a formula.
 @option(
     "Output", "--of", "kind", metavar="WHAT", default="systems", show_default=True,
     type=click.Choice(["systems", "summaries", "sentences"]),
-    help="A line for each: systems, summaries or sentences.",
+    help="What the lines are: systems, summaries or sentences.",
 )  # fmt: skip
 @sheet_options
 @quiet_option
@@ -52,40 +53,76 @@ def table(
     """Put rows into a table for a paper or a spreadsheet: systems, summaries or sentences."""
     from prevalence.report.tables import TABLES
 
-    if output is not None:
-        check_sheets(form, output)
-    read = list(_read(rows))
-    if not read:
-        raise InputError(f"{', '.join(map(display, rows))}: no row; there is nothing to show")
-    write_sheets(TABLES[kind](read), form=form, output=output)
-    signatures = list(dict.fromkeys(row.signature for row in read if row.prevalence is not None))
-    if not quiet and (found := differences(signatures)):
-        note(f"the signatures differ in {', '.join(found)}; such scores cannot be compared")
+    chosen = form if output is None else check_sheets(form, output)
+    if kind == "sentences" and chosen == "latex":
+        raise click.UsageError(
+            "sentences are too long for a table in LaTeX; take csv, markdown or --of summaries"
+        )
+    read = _Rows(rows)
+    report = TABLES[kind](read)
+    read.check(kind)
+    write_sheets(report, form=form, output=output)
+    if not quiet:
+        if read.unscored:
+            note(f"{counted(read.unscored, 'row has', 'rows have')} no score")
+        note_differences(list(read.signatures))
 
 
-def _read(paths: Sequence[Path]) -> Iterator[ScoredSummary]:
-    """The rows of all files.
+class _Rows:
+    """The rows of all files, and what is to be said of them afterwards.
 
-    Raises:
-        InputError: a file cannot be read, holds other rows, or a summary that was read before.
+    Attributes:
+        scored: rows with a score.
+        unscored: rows without.
+        signatures: of rows with a score, in order of first appearance.
     """
-    from prevalence.records import ScoredSummary
-    from prevalence.report.rows import read_rows
 
-    refuse_repeats(paths)
-    known: set[tuple[str, str]] = set()
-    for path in paths:
-        for number, item in enumerate(read_rows(path), start=1):
-            where = f"{display(path)}: row {number}"
-            try:
-                row = ScoredSummary.from_json(item)
-            except InputError as error:
-                raise InputError(f"{where}: {error}; give rows of `prevalence score`") from None
-            if row.id is not None and row.system is not None:
-                if (row.id, row.system) in known:
-                    raise InputError(
-                        f"{where}: the summary of {row.id} by {row.system} was read before; give "
-                        "the rows of one run, or compare runs with `prevalence report`"
-                    )
-                known.add((row.id, row.system))
-            yield row
+    def __init__(self, paths: Sequence[Path]) -> None:
+        refuse_repeats(paths)
+        self._paths = paths
+        self.scored = self.unscored = 0
+        self.signatures: dict[str, None] = {}
+
+    def __iter__(self) -> Iterator[ScoredSummary]:
+        """Read them.
+
+        Raises:
+            InputError: a file cannot be read, holds other rows, or a summary of an earlier file.
+        """
+        from prevalence.records import ScoredSummary
+        from prevalence.report.rows import read_rows
+
+        known: dict[tuple[str | None, str], Path] = {}
+        for path in self._paths:
+            for number, item in enumerate(read_rows(path), start=1):
+                where = f"{display(path)}: row {number}"
+                try:
+                    row = ScoredSummary.from_json(item)
+                except InputError as error:
+                    raise InputError(f"{where}: {error}; give rows of `prevalence score`") from None
+                if row.system is not None:
+                    earlier = known.setdefault((row.id, row.system), path)
+                    if earlier != path:
+                        raise InputError(
+                            f"{where}: {display(earlier)} has the summary of {row.id} by "
+                            f"{row.system} too; give the rows of one run, or compare runs with "
+                            "`prevalence report`"
+                        )
+                if row.prevalence is None:
+                    self.unscored += 1
+                else:
+                    self.scored += 1
+                    self.signatures[row.signature] = None
+                yield row
+
+    def check(self, kind: str) -> None:
+        """Refuse rows of which there is nothing to show.
+
+        Raises:
+            InputError: there is none, or none with a score.
+        """
+        if not (self.scored or (self.unscored and kind == "summaries")):
+            what = "no row with a score" if self.unscored else "no row"
+            raise InputError(
+                f"{', '.join(map(display, self._paths))}: {what}; there is nothing to show"
+            )

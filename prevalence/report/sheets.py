@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.cells import cell_len
+
 from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import pairings, unrated_metrics
 from prevalence.report.text import one_line
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "Cell",
+    "Places",
     "Printer",
     "Report",
     "Sheet",
@@ -44,10 +47,23 @@ _LATEX = {
     "–": "--", "×": r"$\times$", "χ": r"$\chi$", "α": r"$\alpha$", "κ": r"$\kappa$",
     "²": r"$^{2}$", "≥": r"$\geq$", "≤": r"$\leq$", "ρ": r"$\rho$", "−": r"$-$", "±": r"$\pm$",
     "<": r"\textless{}", ">": r"\textgreater{}",
-    "…": r"\ldots{}", "·": r"$\cdot$", "│": "|",
+    "…": r"\ldots{}", "·": r"$\cdot$", "│": r"\textbar{}", "|": r"\textbar{}",
     # Behind a line's end these two would be read as its options.
     "[": "{[}", "*": "{*}",
 }  # fmt: skip
+
+
+class Places(tuple[int, ...]):
+    """Places in a list: a list in JSON, one cell in CSV.
+
+    >>> str(Places((0, 3)))
+    '0, 3'
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +189,21 @@ def _table(report: Report) -> str:
 def _plain_sheet(sheet: Sheet) -> str:
     lines = [[one_line(name) for name in sheet.columns]]
     lines += [[_plain_cell(cell) for cell in row] for row in sheet.rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     shown = [
         _GAP.join(
-            text.ljust(width) if place < sheet.words else text.rjust(width)
+            _padded(text, width, left=place < sheet.words)
             for place, (text, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     ]
     notes = [one_line(note) for note in sheet.notes]
     return "\n".join([one_line(sheet.title), "", *shown, *([""] if notes else []), *notes]) + "\n"
+
+
+def _padded(text: str, width: int, *, left: bool) -> str:
+    space = " " * (width - cell_len(text))
+    return text + space if left else space + text
 
 
 def _plain_cell(cell: Cell) -> str:
@@ -219,7 +240,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 def _markdown_text(text: str) -> str:
     escaped = one_line(text).replace("\\", "\\\\")
-    for mark in "|*_`[]":
+    for mark in "|*_`[]~$":
         escaped = escaped.replace(mark, f"\\{mark}")
     return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
@@ -293,14 +314,18 @@ def _csv(report: Report) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([neutral_cell(one_line(name)) for name in names])
     for record in report.records:
-        values = (finite(record.get(name)) for name in names)
+        values = (_single(record.get(name)) for name in names)
         shown = (one_line(value) if isinstance(value, str) else value for value in values)
         writer.writerow([neutral_cell(value) for value in shown])
     return text.getvalue()
 
 
+def _single(value: Any) -> Any:
+    return str(value) if isinstance(value, Places) else finite(value)
+
+
 def _is_single(value: object) -> bool:
-    return not isinstance(value, Mapping | list | tuple)
+    return isinstance(value, Places) or not isinstance(value, Mapping | list | tuple)
 
 
 _RENDERERS: Mapping[str, Callable[[Report], str]] = {

@@ -140,7 +140,7 @@ class _System:
             if value is not None:
                 self.figures.setdefault(name, array("d")).append(value)
         for name, group in profile.groups.items():
-            if group["reviews"]:
+            if group["reviews"] and group["coverage"] is not None:
                 total, count = self.groups.get(name, (0.0, 0))
                 gap = group["coverage"] - (profile.review_coverage or 0.0)
                 size = group["reviews"]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from prevalence.records import PROFILE_FIGURES
 from prevalence.report.console import system_columns
 from prevalence.report.names import figure_name
-from prevalence.report.sheets import Cell, Report, Sheet
+from prevalence.report.sheets import Cell, Places, Report, Sheet
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import shown_number
-from prevalence.signature import with_parts
-from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED
+from prevalence.signature import differences, with_parts
+from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED, FEWEST_PRODUCTS
 from prevalence.writers import SENTENCE_KINDS, sentence_count
 
 if TYPE_CHECKING:
@@ -33,57 +33,84 @@ _OF_SYSTEM = tuple(
 
 
 def systems(rows: Iterable[ScoredSummary]) -> Report:
-    """A line a system, the best first, as ``score`` prints it, with the groups of ``report``.
+    """A line a system, the best first, with intervals and groups.
 
     Args:
-        rows: a summary each; those with an error are counted as failed.
+        rows: a summary each; those with an error are counted as failed. Where their signatures
+            differ, and below six products, there are no groups.
     """
     table = SystemTable()
+    signatures: dict[str, dict[str, None]] = {}
+    corrected = False
     for row in rows:
         table.add(row)
+        corrected |= row.corrected is not None
+        if row.system is not None and row.prevalence is not None:
+            signatures.setdefault(row.system, {})[with_parts(row.signature, _RESAMPLING)] = None
     found = sorted(table.statistics(), key=lambda one: one.order)
-    group = {
-        place.system: place.group
-        for place in standings(table, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED)
-    }
+    groups, notes = _groups(table)
+    if corrected:
+        notes.append("corrected scores of systems are in the table of `prevalence score`")
     columns = system_columns(found)
-    lines = [
-        (Cell(one.system), Cell(str(group.get(one.system, "–"))), *map(Cell, figures))
+    lines = tuple(
+        (
+            Cell(one.system),
+            *([Cell(str(groups.get(one.system, "–")))] if groups else []),
+            *map(Cell, figures),
+        )
         for one, *figures in zip(found, *(column.cells for column in columns), strict=True)
-    ]
-    headers = ("system", "group", *(column.header for column in columns))
-    notes = (
-        "A new group begins where all systems above are surely better than all below",
-        *(with_parts(signature, _RESAMPLING) for signature in table.signatures),
     )
-    sheet = Sheet("Opinion prevalence of systems", headers, tuple(lines), notes)
-    records = tuple(_of_system(one, group.get(one.system)) for one in found)
-    return Report("systems", {"signatures": table.signatures, **_RESAMPLING}, (sheet,), records)
+    headers = ("system", *(["group"] if groups else []), *(column.header for column in columns))
+    named = [with_parts(signature, _RESAMPLING) for signature in table.signatures]
+    sheet = Sheet("Opinion prevalence by system", headers, lines, (*notes, *named))
+    records = tuple(
+        _of_system(one, groups.get(one.system), list(signatures.get(one.system, ())))
+        for one in found
+    )
+    return Report("systems", {"signatures": named}, (sheet,), records)
 
 
-def _of_system(one: SystemStatistics, group: int | None) -> dict[str, Any]:
-    low_high = one.interval
+def _groups(table: SystemTable) -> tuple[dict[str, int], list[str]]:
+    """Numbers of the groups by system, where there are some, and what to say of them."""
+    if table.scored == 0 or differences(table.signatures):
+        return {}, []
+    places = standings(table, resamples=DEFAULT_RESAMPLES, seed=DEFAULT_SEED)
+    if len(places) < 2:
+        return {}, []
+    if any(place.behind and place.behind.interval is None for place in places):
+        return {}, [f"below {FEWEST_PRODUCTS} products no systems are told apart"]
+    return {place.system: place.group for place in places}, [
+        "a new group begins where all systems above are surely better than all below"
+    ]
+
+
+def _of_system(
+    one: SystemStatistics, group: int | None, signatures: Sequence[str]
+) -> dict[str, Any]:
+    interval = one.interval
     return {
         **{name: getattr(one, name) for name in _OF_SYSTEM},
         "group": group,
-        "interval_low": None if low_high is None else low_high.low,
-        "interval_high": None if low_high is None else low_high.high,
+        "interval_low": None if interval is None else interval.low,
+        "interval_high": None if interval is None else interval.high,
         **one.profile,
+        "signature": "; ".join(signatures),
     }
 
 
 def summaries(rows: Iterable[ScoredSummary]) -> Report:
-    """A line a summary, in the order of the rows; what no row has is left out.
+    """A line a summary, in the order of the rows.
 
     Args:
         rows: a summary each; one without a score has its error, or its warning.
     """
-    records = [_of_summary(row) for row in rows]
-    return _listing("summaries", records, ("id", "system", "error", "warning"))
+    words = {"id": "product", "system": "system", "error": "error", "warning": "warning"}
+    return _listing("summary", [_of_summary(row) for row in rows], words, _SUMMARY)
 
 
 def _of_summary(row: ScoredSummary) -> dict[str, Any]:
-    profile = {name: getattr(row.profile, name, None) for name in PROFILE_FIGURES}
+    # Of a summary without sentences nothing is known, whatever the model.
+    known = bool(row.sentences)
     return {
         "id": row.id,
         "system": row.system,
@@ -94,12 +121,12 @@ def _of_summary(row: ScoredSummary) -> dict[str, Any]:
         "corrected": row.corrected,
         "ceiling": row.ceiling,
         "ceiling_share": row.ceiling_share,
-        "n_reviews": _asked(row),
+        "n_reviews": row.n_reviews,
         "n_sentences": row.n_sentences,
         **{kind: sentence_count(row, kind) for kind in SENTENCE_KINDS},
-        "contradictions": row.contradictions,
-        "self_contradictions": row.self_contradictions,
-        **profile,
+        "contradictions": row.contradictions if known else None,
+        "self_contradictions": row.self_contradictions if known else None,
+        **{name: getattr(row.profile, name, None) for name in PROFILE_FIGURES},
         "signature": row.signature,
     }
 
@@ -116,21 +143,23 @@ def sentences(rows: Iterable[ScoredSummary]) -> Report:
         if row.prevalence is not None
         for place, sentence in enumerate(row)
     ]
-    return _listing("sentences", records, ("id", "system", "text", "masked"))
+    words = {
+        "id": "product", "system": "system", "text": "sentence", "masked": "does not count",
+    }  # fmt: skip
+    return _listing("sentence", records, words, _SENTENCE)
 
 
 def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> dict[str, Any]:
-    asked = _asked(row)
     support = sentence.support
     return {
         "id": row.id,
         "system": row.system,
+        "place": place,
         "text": sentence.text,
         "masked": sentence.mask,
-        "place": place,
         "support": support,
-        "n_reviews": asked,
-        "share": None if support is None or not asked else support / asked,
+        "n_reviews": row.n_reviews,
+        "share": None if support is None or not row.n_reviews else support / row.n_reviews,
         "contradicted_by": sentence.contradicted_by,
         "supporting_reviews": _places(sentence.supporting_reviews),
         "contradicting_reviews": _places(sentence.contradicting_reviews),
@@ -139,64 +168,60 @@ def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> di
     }
 
 
-def _asked(row: ScoredSummary) -> int:
-    """The reviews that a score is about."""
-    return row.n_reviews if row.restriction is None else len(row.restriction["reviews"])
+def _places(found: Sequence[int] | None) -> Places | None:
+    return None if found is None else Places(found)
 
 
-def _places(found: Sequence[int] | None) -> str | None:
-    """Places as one cell; a spreadsheet has no lists."""
-    return None if found is None else ", ".join(map(str, found))
+def _listing(
+    unit: str,
+    records: Sequence[dict[str, Any]],
+    words: Mapping[str, str],
+    figures: Mapping[str, tuple[str, str]],
+) -> Report:
+    """Records as a sheet, without the columns in which no record has anything.
 
-
-def _listing(title: str, records: Sequence[dict[str, Any]], words: Sequence[str]) -> Report:
-    """Records as a sheet: the columns of words, then the figures, where any record has some."""
+    Args:
+        unit: what a record is about.
+        records: all with the same keys.
+        words: headers of the columns of words, by key.
+        figures: header and format of the columns of figures, by key.
+    """
     known = {name for record in records for name, value in record.items() if value is not None}
-    names = [name for name in _HEADERS if name in known or name in ("id", "prevalence", "text")]
-    left = [name for name in words if name in names]
-    columns = left + [name for name in names if name not in words and name in (records or [{}])[0]]
-    sheet = Sheet(
-        f"Opinion prevalence of {title}",
-        tuple(_HEADERS[name] for name in columns),
-        tuple(
-            tuple(Cell(_shown(record[name], "" if name in left else "–")) for name in columns)
-            for record in records
-        ),
-        tuple(dict.fromkeys(record["signature"] for record in records)),
-        words=len(left),
+    left = [name for name in words if name in known]
+    right = [name for name in figures if name in known]
+    lines = tuple(
+        (
+            *(Cell(record[name] or "") for name in left),
+            *(Cell(shown_number(record[name], figures[name][1])) for name in right),
+        )
+        for record in records
     )
-    return Report(title, {}, (sheet,), tuple(records))
+    headers = (*(words[name] for name in left), *(figures[name][0] for name in right))
+    signatures = list(dict.fromkeys(record["signature"] for record in records))
+    title = f"Opinion prevalence by {unit}"
+    sheet = Sheet(title, headers, lines, tuple(signatures), words=len(left))
+    return Report(unit, {"signatures": signatures}, (sheet,), tuple(records))
 
 
-def _shown(value: str | float | None, nothing: str) -> str:
-    if value is None:
-        return nothing
-    return shown_number(value) if isinstance(value, float) else str(value)
-
-
-_HEADERS: Mapping[str, str] = {
-    "id": "product",
-    "system": "system",
-    "text": "sentence",
-    "error": "error",
-    "warning": "warning",
-    "masked": "does not count",
-    "place": "no.",
-    "prevalence": "prevalence",
-    "soft_prevalence": "soft prevalence",
-    "corrected": "corrected",
-    "ceiling_share": "of ceiling",
-    "support": "support",
-    "n_reviews": "reviews",
-    "share": "share",
-    "contradicted_by": "against",
-    "n_sentences": "sentences",
-    **{kind: kind for kind in SENTENCE_KINDS},
-    "contradictions": "contradictions",
-    "self_contradictions": "self-contradictions",
-    **{name: figure_name(name) for name in PROFILE_FIGURES},
+_SUMMARY: Mapping[str, tuple[str, str]] = {
+    "prevalence": ("prevalence", ".3f"),
+    "soft_prevalence": ("soft prevalence", ".3f"),
+    "corrected": ("corrected", ".3f"),
+    "ceiling_share": ("of ceiling", ".0%"),
+    "n_reviews": ("reviews", ",d"),
+    "n_sentences": ("sentences", ",d"),
+    **{kind: (kind, ",d") for kind in SENTENCE_KINDS},
+    "contradictions": ("contradictions", ",d"),
+    "self_contradictions": ("self-contradictions", ",d"),
+    **{name: (figure_name(name), ".3f") for name in PROFILE_FIGURES},
 }
-"""Headers of what tables for people show, in order; CSV and JSON have all that there is."""
+_SENTENCE: Mapping[str, tuple[str, str]] = {
+    "place": ("no.", ",d"),
+    "support": ("support", ",d"),
+    "n_reviews": ("reviews", ",d"),
+    "share": ("share", ".3f"),
+    "contradicted_by": ("against", ",d"),
+}
 
 TABLES: Mapping[str, Callable[[Iterable[ScoredSummary]], Report]] = {
     "systems": systems,

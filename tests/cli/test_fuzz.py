@@ -110,7 +110,9 @@ TARGETS: dict[str, Target] = {
         "distill {input} --output {output} --model rouge1-precision --no-cache", PAIRS
     ),
     "verify": Target("verify {input} {beside}/good.jsonl", ROWS),
-    "table": Target("table {input} --of sentences", ROWS),
+    "table": Target("table {input}", ROWS),
+    "table --of summaries": Target("table {input} --of summaries --format latex", ROWS),
+    "table --of sentences": Target("table {input} --of sentences --format csv", ROWS),
     "verify INPUT": Target("verify {beside}/rows.jsonl {input}"),
     "report": Target("report {input} --output {output}.html", RATINGS),
     "report --records": Target("report {beside}/rows.jsonl --records {input} -o {output}.html"),

@@ -97,38 +97,120 @@ def test_a_line_a_sentence_names_the_reviews_behind_it(run: Run, rows: Path, mad
 
 @pytest.mark.parametrize("kind", ["systems", "summaries", "sentences"])
 def test_formats_follow_the_suffix(run: Run, rows: Path, tmp_path: Path, kind: str) -> None:
-    shown = run("table", rows, "--of", kind).stdout
-    for suffix, form in ((".md", "markdown"), (".tex", "latex"), (".csv", "csv"), (".txt", None)):
+    forms = {".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json", ".txt": "table"}
+    for suffix, form in forms.items():
         path = tmp_path / f"made{suffix}"
-        assert run("table", rows, "--of", kind, "-o", path).exit_code == 0
-        wanted = run("table", rows, "--of", kind, "--format", form).stdout if form else shown
-        assert path.read_text(encoding="utf-8") == wanted
+        found = run("table", rows, "--of", kind, "-o", path)
+        if (kind, form) == ("sentences", "latex"):
+            assert (found.exit_code, path.exists()) == (2, False)
+            assert "too long for a table in LaTeX" in found.stderr
+            continue
+        assert found.exit_code == 0
+        shown = run("table", rows, "--of", kind, "--format", form).stdout
+        assert path.read_text(encoding="utf-8") == shown
     refused = run("table", rows, "-o", tmp_path / "made.pdf")
     assert refused.exit_code == 2
     assert "add --format" in refused.stderr
 
 
-def test_words_stand_left_and_figures_right(run: Run, rows: Path) -> None:
-    latex = run("table", rows, "--of", "sentences", "--format", "latex").stdout
-    assert r"\begin{tabular}{llllrrrr}" in latex
-    marks = run("table", rows, "--of", "sentences", "--format", "markdown").stdout.splitlines()[3]
-    assert marks == "| --- | --- | --- | --- | ---: | ---: | ---: | ---: |"
-    lines = run("table", rows, "--of", "sentences").stdout.splitlines()
-    assert lines[3].startswith("ex-boots       balanced       The soles grip well")
+def sentence(text: str, support: int | None, against: tuple[int, ...] = (), **more: object) -> dict:
+    supporting = None if support is None else list(range(support))
+    return {
+        "text": text, "start": 0, "end": len(text), "support": support,
+        "supporting_reviews": supporting,
+        "contradicting_reviews": None if support is None else list(against),
+        "trivial": False, "redundant_with": None, "entailment": None, "contradicts": [],
+    } | more  # fmt: skip
 
 
-def test_a_restricted_share_is_of_the_reviews_asked(
-    run: Run, tmp_path: Path, repository: Path
-) -> None:
-    path = tmp_path / "few.jsonl"
-    words = ("--model", "rouge1-precision", "--threshold", "0.5", "--first-reviews", "4", "-q")
-    assert run("score", repository / INPUT, *words, "-o", path).exit_code == 0
-    found = read(run("table", path, "--of", "sentences", "--format", "csv").stdout)
-    shares = [line for line in found if line["share"]]
-    assert shares
-    for line in shares:
-        assert line["n_reviews"] == "4"
-        assert float(line["share"]) == int(line["support"]) / 4
+def row(product: str | None, system: str, prevalence: float | None, *found: dict) -> dict:
+    return {
+        "schema": 1, "id": product, "system": system, "prevalence": prevalence, "n_reviews": 4,
+        "sentences": list(found), "signature": "prev|nli:x|thr:0.5|v:1", "input_digest": None,
+        "error": None if prevalence is not None else "no reviews",
+    }  # fmt: skip
+
+
+HAND = (
+    row(
+        "lamp", "a_1", 0.375,
+        sentence("It is bright.", 3, (3,)),
+        sentence("It isn't bright.", 0, (0, 1, 2), contradicts=[0]),
+        sentence("It shines.", None, redundant_with=0),
+    ),
+    row("lamp", "b|2", 1, sentence("It is *bright*.", 4)),
+    row(None, "b|2", None),
+)  # fmt: skip
+
+
+@pytest.fixture
+def by_hand(tmp_path: Path) -> Path:
+    path = tmp_path / "hand.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in HAND), encoding="utf-8")
+    return path
+
+
+def test_sentences_in_markdown(run: Run, by_hand: Path) -> None:
+    found = run("table", by_hand, "--of", "sentences", "--format", "markdown")
+    assert found.stdout.splitlines()[2:] == [
+        "| product | system | sentence | does not count "
+        "| no. | support | reviews | share | against |",
+        "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| lamp | a\\_1 | It is bright. |  | 0 | 3 | 4 | 0.750 | 1 |",
+        "| lamp | a\\_1 | It isn't bright. |  | 1 | 0 | 4 | 0.000 | 3 |",
+        "| lamp | a\\_1 | It shines. | repeats 0 | 2 | – | 4 | – | – |",
+        "| lamp | b\\|2 | It is \\*bright\\*. |  | 0 | 4 | 4 | 1.000 | 0 |",
+        "",
+        "prev\\|nli:x\\|thr:0.5\\|v:1",
+    ]
+    assert found.stderr.strip().endswith("1 row has no score")
+
+
+def test_systems_in_latex(run: Run, by_hand: Path) -> None:
+    found = run("table", by_hand, "--format", "latex").stdout.splitlines()
+    assert found[2] == r"\begin{tabular}{lrrrrrrrrrrr}"
+    assert found[6].startswith(r"b\textbar{}2 & 1.000 & -- & 1 & 1 & 1.0 & ")
+    assert found[7].startswith(r"a\_1 & 0.375 & -- & 1 & 0 & 3.0 & ")
+    assert r"below 6 products no systems are told apart; prev\textbar{}nli:x" in found[-2]
+
+
+def test_summaries_as_text(run: Run, by_hand: Path) -> None:
+    found = run("table", by_hand, "--of", "summaries").stdout.splitlines()
+    assert found[2].split()[:6] == [
+        "product",
+        "system",
+        "error",
+        "prevalence",
+        "reviews",
+        "sentences",
+    ]
+    assert found[2].split()[6:9] == ["trivial", "redundant", "unsupported"]
+    assert found[2].split()[9:] == ["contradictions", "self-contradictions"]
+    assert found[3].split() == ["lamp", "a_1", "0.375", "4", "3", "0", "1", "1", "4", "1"]
+    assert found[4].split() == ["lamp", "b|2", "1.000", "4", "1", "0", "0", "0", "0", "0"]
+    assert found[5].split() == ["b|2", "no", "reviews", "–", "4", "0", "–", "–", "–", "–", "–"]
+
+
+def test_places_are_lists_in_json_and_one_cell_in_csv(run: Run, by_hand: Path) -> None:
+    words = ("table", by_hand, "--of", "sentences", "--format")
+    second = json.loads(run(*words, "json").stdout)["rows"][1]
+    assert (second["contradicting_reviews"], second["contradicts"]) == ([0, 1, 2], [0])
+    assert second["supporting_reviews"] == []
+    line = read(run(*words, "csv").stdout)[1]
+    assert (line["contradicting_reviews"], line["contradicts"]) == ("0, 1, 2", "0")
+
+
+def test_a_signature_stands_beside_each_system(run: Run, by_hand: Path) -> None:
+    found = read(run("table", by_hand, "--format", "csv").stdout)
+    assert {line["signature"] for line in found} == {"prev|nli:x|thr:0.5|bs:1000|seed:12345|v:1"}
+    assert {line["group"] for line in found} == {""}
+
+
+def test_corrected_scores_are_said_to_be_elsewhere(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "corrected.jsonl"
+    path.write_text(json.dumps(HAND[0] | {"corrected": 0.4, "corrected_most": 1.0}))
+    assert "corrected scores of systems are in the table of" in run("table", path).stdout
+    assert "corrected" in run("table", path, "--of", "summaries").stdout.splitlines()[2]
 
 
 def test_failed_rows_and_formulas(run: Run, rows: Path, made: str) -> None:
@@ -144,6 +226,7 @@ def test_failed_rows_and_formulas(run: Run, rows: Path, made: str) -> None:
     assert "no reviews" in summaries
     by_name = {line["system"]: line for line in read(run("table", rows, "--format", "csv").stdout)}
     assert (by_name["trivial"]["failed"], by_name["trivial"]["summaries"]) == ("1", "5")
+    assert run("table", rows).stderr.strip().endswith("1 row has no score")
 
 
 def test_rows_of_two_runs_are_refused(run: Run, rows: Path, made: str, tmp_path: Path) -> None:
@@ -151,7 +234,7 @@ def test_rows_of_two_runs_are_refused(run: Run, rows: Path, made: str, tmp_path:
     again.write_text(made, encoding="utf-8")
     found = run("table", rows, again)
     assert found.exit_code == 2
-    assert "the summary of ex-boots by balanced was read before" in found.stderr
+    assert f"{rows} has the summary of ex-boots by balanced too" in found.stderr
     parts = made.splitlines(keepends=True)
     rows.write_text("".join(parts[:10]), encoding="utf-8")
     again.write_text("".join(parts[10:]), encoding="utf-8")
@@ -160,11 +243,22 @@ def test_rows_of_two_runs_are_refused(run: Run, rows: Path, made: str, tmp_path:
     assert run("table", rows, again).stdout == run("table", whole).stdout
 
 
+def test_one_file_may_have_an_id_twice(run: Run, rows: Path, made: str) -> None:
+    rows.write_text(made + made, encoding="utf-8")
+    found = read(run("table", rows, "--format", "csv").stdout)
+    assert {line["summaries"] for line in found} == {"12"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", "no row; there is nothing to show"),
         ('{"id": "a", "reviews": []}\n', "row 1: not a scored summary"),
+        (json.dumps(HAND[2]), "no row with a score; there is nothing to show"),
+        (
+            json.dumps(HAND[0] | {"profile": {"coverage": "abc", "groups": {}}}),
+            "coverage cannot be 'abc'",
+        ),
     ],
 )
 def test_what_holds_no_rows(run: Run, tmp_path: Path, text: str, said: str) -> None:
@@ -179,5 +273,6 @@ def test_unequal_signatures_are_noted(run: Run, rows: Path, made: str) -> None:
     lines = made.splitlines()
     lines[0] = lines[0].replace("thr:0.5", "thr:0.6")
     rows.write_text("\n".join(lines), encoding="utf-8")
-    assert "the signatures differ in thr" in run("table", rows).stderr
+    assert "the signatures differ in thr: 0.6 or 0.5" in run("table", rows).stderr
+    assert "group" not in run("table", rows).stdout
     assert run("table", rows, "--quiet").stderr == ""

@@ -53,7 +53,7 @@ def test_latex():
     assert r"\begin{tabular}{lrr}" in text
     assert r"metric & flu\_ency & tone \\" in text
     assert r"rouge\_1 & \textbf{0.52$^{**}$} & -- \\" in text
-    assert r"=cmd|x & -0.10$_{2}$ & 0.3$^{*}$ \\" in text
+    assert r"=cmd\textbar{}x & -0.10$_{2}$ & 0.3$^{*}$ \\" in text
     assert r"\caption{Tau at 5\% \& more. {*} p $\leq$ 0.05}" in text
 
 
