@@ -6,11 +6,12 @@
     python -m benchmarks.consistency --held-out-only
 
 The 848 pairs are not part of this repository. For each fold of products, the threshold comes from
-the other folds; SummaC-Conv's head is trained on them as well. The embedded model has seen these
-labels: its row `held out` holds the answers of models that had not seen the fold (stored beside the
-weights), and every row marked + uses weights that had, so it flatters. Two readers judged the pairs
-without seeing the labels (`benchmarks/data/reviewnli_readings.json`): their rows say how well one
-can predict the crowd. A row is appended to `benchmarks/results/consistency.jsonl`.
+the other folds; SummaC-Conv's head is trained on them as well. A row `held out` holds answers that
+are stored beside the weights, of models that had not seen the fold; those of `embedded` have seen
+none of the labels. A row marked + uses the weights themselves, which may have learnt from the
+labels and flatter. Two readers judged the pairs without seeing the labels
+(`benchmarks/data/reviewnli_readings.json`): their rows say how well one can predict the crowd. A
+row is appended to `benchmarks/results/consistency.jsonl`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def providers(model: str, data: Path, settings: Settings) -> list[Provider]:
             found.append(_named(f"cosine:{encoder},{mode}", title=f"MiniLM cosine, {mode}"))
     found += stored_answers(model, data)
     zero_shot = ("sentence", "sentence,mean", "2sents", "mixed", "document-sentence")
-    # Held-out answers are stored for models that have learned from these very labels.
+    # Held-out answers are stored for models that may have learned from these very labels.
     seen = SEEN if held_out(model, data / PAIRS) else ""
     found.append(_named(model, title=model + seen))
     found += [

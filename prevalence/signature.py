@@ -133,6 +133,8 @@ def with_parts(signature: str, parts: Mapping[str, object]) -> str:
 
     >>> with_parts("prev|thr:0.04|v:1", {"seed": 5})
     'prev|thr:0.04|seed:5|v:1'
+    >>> with_parts("mine", {"seed": 5})
+    'mine|seed:5'
     """
     front, mark, version = signature.rpartition("|v:")
     added = [f"{key}:{part}" for key, part in parts.items()]

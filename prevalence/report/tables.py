@@ -62,7 +62,7 @@ def systems(rows: Iterable[ScoredSummary]) -> Report:
     )
     headers = ("system", *(["group"] if groups else []), *(column.header for column in columns))
     named = [with_parts(signature, _RESAMPLING) for signature in table.signatures]
-    sheet = Sheet("Opinion prevalence by system", headers, lines, (*notes, *named))
+    sheet = Sheet("Opinion prevalence: systems", headers, lines, (*notes, *named))
     records = tuple(
         _of_system(one, groups.get(one.system), list(signatures.get(one.system, ())))
         for one in found
@@ -105,7 +105,7 @@ def summaries(rows: Iterable[ScoredSummary]) -> Report:
         rows: a summary each; one without a score has its error, or its warning.
     """
     words = {"id": "product", "system": "system", "error": "error", "warning": "warning"}
-    return _listing("summary", [_of_summary(row) for row in rows], words, _SUMMARY)
+    return _listing("summaries", [_of_summary(row) for row in rows], words, _SUMMARY)
 
 
 def _of_summary(row: ScoredSummary) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def sentences(rows: Iterable[ScoredSummary]) -> Report:
     words = {
         "id": "product", "system": "system", "text": "sentence", "masked": "does not count",
     }  # fmt: skip
-    return _listing("sentence", records, words, _SENTENCE)
+    return _listing("sentences", records, words, _SENTENCE)
 
 
 def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def _places(found: Sequence[int] | None) -> Places | None:
 
 
 def _listing(
-    unit: str,
+    analysis: str,
     records: Sequence[dict[str, Any]],
     words: Mapping[str, str],
     figures: Mapping[str, tuple[str, str]],
@@ -181,7 +181,7 @@ def _listing(
     """Records as a sheet, without the columns in which no record has anything.
 
     Args:
-        unit: what a record is about.
+        analysis: name of the table.
         records: all with the same keys.
         words: headers of the columns of words, by key.
         figures: header and format of the columns of figures, by key.
@@ -198,9 +198,9 @@ def _listing(
     )
     headers = (*(words[name] for name in left), *(figures[name][0] for name in right))
     signatures = list(dict.fromkeys(record["signature"] for record in records))
-    title = f"Opinion prevalence by {unit}"
+    title = f"Opinion prevalence: {analysis}"
     sheet = Sheet(title, headers, lines, tuple(signatures), words=len(left))
-    return Report(unit, {"signatures": signatures}, (sheet,), tuple(records))
+    return Report(analysis, {"signatures": signatures}, (sheet,), tuple(records))
 
 
 _SUMMARY: Mapping[str, tuple[str, str]] = {
