@@ -8,6 +8,7 @@ each. Their prevalence is the mean share of the reviews that support a claim. Be
 of a model, which is asked about the sentences, about the claims that the rules cut, and about the
 readers' own claims; nothing is masked. It is compared for each sentence and for each summary. The
 written reviews come with the benchmark; those of OpinSummEval are not part of this repository.
+Summaries as sites publish them are also shown by form, and without those that rules were made from.
 """
 
 from __future__ import annotations
@@ -26,14 +27,18 @@ from prevalence.sentences import get_splitter
 from prevalence.stats.coefficients import coefficient
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchmarks.model_summaries import Judged
 
-__all__ = ["figures", "main"]
+__all__ = ["decisions", "figures", "main", "parts"]
 
 UNITS = ("sentences", "claims by rule", "readers' claims")
 COLUMNS = ("prevalence", "pearson, sentences", "distance", "pearson, summaries")
+SITES = "yelp, sites"
+FORMS = ("highlights", "keywords", "assistant")
+RULES_FROM = (2, 4, 7, 8, 13, 17, 63, 73, 87, 88, 5, 6, 9, 12, 18, 21, 75, 82, 91, 92)
+"""Cases of the sites' summaries that rules were made from before the others were measured."""
 
 
 def _units(text: str, claims: Sequence[str]) -> tuple[list[str], ...]:
@@ -79,22 +84,37 @@ def _sentences(judged: Sequence[Judged]) -> list[_Text]:
     return found
 
 
-def figures(model: Embedded, judged: Sequence[Judged]) -> list[dict[str, Any]]:
-    """Prevalence by unit, and how it goes with the readers'.
+def _levels(judged: Sequence[Judged]) -> dict[str, list[_Text]]:
+    return {"sentences": _sentences(judged), "summaries": _summaries(judged)}
+
+
+def decisions(model: Embedded, judged: Sequence[Judged]) -> dict[tuple[str, str], bool]:
+    """Whether a review supports a text, for all pairs that `figures` needs, by review and text.
 
     Args:
         model: whose decisions.
-        judged: summaries of one source, at least three, with at least three sentences.
+        judged: summaries of one source.
+    """
+    wanted = {(review, text): None for texts in _levels(judged).values() for one in texts
+              for unit in one.units for text in unit for review in one.reviews}  # fmt: skip
+    chances, _ = model.probabilities(list(wanted))
+    return dict(zip(wanted, chances > model.scorer.traits.threshold, strict=True))
+
+
+def figures(
+    decided: Mapping[tuple[str, str], bool], judged: Sequence[Judged]
+) -> list[dict[str, Any]]:
+    """Prevalence by unit, and how it goes with the readers'.
+
+    Args:
+        decided: a model's decisions on these summaries, as `decisions` gives them.
+        judged: at least three summaries, with at least three sentences.
 
     Returns:
         For each unit the mean prevalence of summaries; over sentences and over summaries Pearson's
         coefficient with the readers' prevalence; over sentences the mean distance from it.
     """
-    levels = {"sentences": _sentences(judged), "summaries": _summaries(judged)}
-    wanted = {(review, text): None for texts in levels.values() for one in texts
-              for unit in one.units for text in unit for review in one.reviews}  # fmt: skip
-    chances, _ = model.probabilities(list(wanted))
-    decided = dict(zip(wanted, chances > model.scorer.traits.threshold, strict=True))
+    levels = _levels(judged)
     readers = np.mean([one.truth for one in levels["summaries"]])
     rows: list[dict[str, Any]] = [{"unit": "readers", "prevalence": float(readers)}]
     for place, name in enumerate(UNITS):
@@ -116,6 +136,18 @@ def figures(model: Embedded, judged: Sequence[Judged]) -> list[dict[str, Any]]:
     return rows
 
 
+def parts(source: str, judged: Sequence[Judged]) -> dict[str, Sequence[Judged]]:
+    """The summaries of a source, whole and in the parts that are shown, by title."""
+    found = {source: judged}
+    if source == SITES:
+        found |= {f"{source}: {form}": [one for one in judged if one.system == form]
+                  for form in FORMS}  # fmt: skip
+        found[f"{source}: no rules from them"] = [
+            one for one in judged if one.case not in RULES_FROM
+        ]
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.claim_scores")
@@ -128,17 +160,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cases = read_pairs(file)
         sources["yelp"] = on_released(cases)
         sources["yelp, more"] = on_released(cases, "model_summaries_yelp_more.jsonl")
-        sources["yelp, sites"] = on_released(cases, "model_summaries_yelp_sites.jsonl")
+        sources[SITES] = on_released(cases, "model_summaries_yelp_sites.jsonl")
     model = Embedded(options.model)
     saved: dict[str, Any] = {}
-    for source, chosen in sources.items():
-        rows = figures(model, chosen)
-        n_sentences = sum(len(set(one.sentences)) for one in chosen)
-        saved[source] = {"summaries": len(chosen), "sentences": n_sentences, "rows": rows}
-        body = [[row["unit"], *(f"{row[name]:.3f}" if name in row else "–" for name in COLUMNS)]
-                for row in rows]  # fmt: skip
-        title = f"{n_sentences} sentences of {len(chosen)} summaries, {source}"
-        show_table(["asked about", *COLUMNS], body, title=title)
+    for source, judged in sources.items():
+        decided = decisions(model, judged)
+        for title, part in parts(source, judged).items():
+            rows = figures(decided, part)
+            n_sentences = sum(len(set(one.sentences)) for one in part)
+            saved[title] = {"summaries": len(part), "sentences": n_sentences, "rows": rows}
+            body = [[row["unit"], *(f"{row[name]:.3f}" if name in row else "–" for name in COLUMNS)]
+                    for row in rows]  # fmt: skip
+            shown = f"{n_sentences} sentences of {len(part)} summaries, {title}"
+            show_table(["asked about", *COLUMNS], body, title=shown)
     if options.save:
         append_row("claim_scores", {**environment("cpu"), "model": options.model, **saved})
 

@@ -25,6 +25,8 @@ class Judged(NamedTuple):
         supported: for each claim and review, whether the review supports it.
         opposed: likewise, whether it says the opposite.
         sentences: for each claim the sentence of the summary that makes it.
+        system: name of the summary among those of its reviews.
+        case: number of the reviews' case in OpinSummEval.
     """
 
     reviews: Sequence[str]
@@ -33,6 +35,8 @@ class Judged(NamedTuple):
     supported: list[list[bool]]
     opposed: list[list[bool]]
     sentences: Sequence[str] = ()
+    system: str = ""
+    case: int | None = None
 
 
 def on_written() -> list[Judged]:
@@ -47,7 +51,8 @@ def on_written() -> list[Judged]:
                 if sentences[claim["sentence"]]["summary"] == system
             ]
             supported = [[place in claim["supports"] for place in places] for claim in claims]
-            found.append(_judged(record["reviews"], text, claims, supported))
+            judged = _judged(record["reviews"], text, claims, supported)
+            found.append(judged._replace(system=system))
     return found
 
 
@@ -66,7 +71,8 @@ def on_released(
         for system, text in record["summaries"].items():
             claims = [claim for claim in record["claims"] if claim["summary"] == system]
             supported = [[chance > 50 for chance in claim["labels"]] for claim in claims]
-            found.append(_judged(reviews[record["case"]], text, claims, supported))
+            judged = _judged(reviews[record["case"]], text, claims, supported)
+            found.append(judged._replace(system=system, case=record["case"]))
     return found
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.claim_scores import figures
+from benchmarks.claim_scores import SITES, decisions, figures, parts
 from benchmarks.model_summaries import DATA, Judged, on_released, on_written
 
 
@@ -33,7 +33,7 @@ def test_prevalence_of_each_unit_by_hand():
         summary("It is red.", ["It is red."], [[False, False, True]]),
         summary("It is blue.", ["It is blue."], [[False, False, False]]),
     ]  # fmt: skip
-    readers, sentences, by_rule, own = figures(Knowing(), judged)
+    readers, sentences, by_rule, own = figures(decisions(Knowing(), judged), judged)
     # Means of (2/3 + 1/3) / 2, 1/3 and 0; the whole first sentence ends in "warm": 1/3.
     assert readers["prevalence"] == pytest.approx((1 / 2 + 1 / 3) / 3)
     assert sentences["prevalence"] == pytest.approx((1 / 3 + 1 / 3) / 3)
@@ -72,3 +72,16 @@ def test_reviews_of_the_released_cases_are_put_in(name, summaries, claims):
     assert sum(len(one.claims) for one in found) == claims
     assert all(sentence in one.summary for one in found for sentence in one.sentences)
     assert all(len(row) == 8 for one in found for row in one.supported)
+    assert {one.case for one in found} == set(numbers)
+
+
+def test_parts_of_the_summaries_of_sites():
+    name = "model_summaries_yelp_sites.jsonl"
+    lines = (DATA / name).read_text(encoding="utf-8").splitlines()
+    cases = [{"case": json.loads(line)["case"], "reviews": ["r"] * 8} for line in lines]
+    whole, *forms, new = parts(SITES, on_released(cases, name)).values()
+    assert [len(form) for form in forms] == [40, 40, 40]
+    assert len(whole) == 120
+    assert len(new) == 60
+    assert sum(len(set(one.sentences)) for one in new) == 457
+    assert list(parts("written", whole)) == ["written"]
