@@ -312,13 +312,14 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     )
     if not rows.table.scored:
         records.check()
+    # Before the table, whose reader may leave after its first lines.
+    rows.write_report(engine)
     if options.screen_format == "table":
         _print_table(options, rows.table, engine.error_rates)
     if not options.quiet:
         _print_work(options, engine, rows)
         for line in records.notes() if isinstance(records, Selection) else ():
             note(line)
-    rows.write_report(engine)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would be incomplete")

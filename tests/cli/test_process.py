@@ -135,6 +135,13 @@ def test_a_reader_that_goes_away_is_no_error(shell: Shell, form: str) -> None:
     assert done.stderr == ""
 
 
+def test_a_reader_that_goes_away_leaves_the_report(shell: Shell, workplace: Path) -> None:
+    line = "prevalence score examples/summaries.jsonl --model rouge1-precision --report r.html"
+    done = shell(f"set -o pipefail; {line} | true", cwd=workplace)
+    assert done.returncode == 141
+    assert "<html" in (workplace / "r.html").read_text()
+
+
 # A job in the background starts with Ctrl-C ignored, and so do its children: listen again.
 SLOW = """
 import signal, sys, time
