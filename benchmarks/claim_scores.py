@@ -36,7 +36,6 @@ __all__ = ["decisions", "figures", "main", "parts"]
 UNITS = ("sentences", "claims by rule", "readers' claims")
 COLUMNS = ("prevalence", "pearson, sentences", "distance", "pearson, summaries")
 SITES = "yelp, sites"
-FORMS = ("highlights", "keywords", "assistant")
 RULES_FROM = (2, 4, 7, 8, 13, 17, 63, 73, 87, 88, 5, 6, 9, 12, 18, 21, 75, 82, 91, 92)
 """Cases of the sites' summaries that rules were made from before the others were measured."""
 
@@ -140,8 +139,8 @@ def parts(source: str, judged: Sequence[Judged]) -> dict[str, Sequence[Judged]]:
     """The summaries of a source, whole and in the parts that are shown, by title."""
     found = {source: judged}
     if source == SITES:
-        found |= {f"{source}: {form}": [one for one in judged if one.system == form]
-                  for form in FORMS}  # fmt: skip
+        for form in dict.fromkeys(one.system for one in judged):
+            found[f"{source}: {form}"] = [one for one in judged if one.system == form]
         found[f"{source}: no rules from them"] = [
             one for one in judged if one.case not in RULES_FROM
         ]
