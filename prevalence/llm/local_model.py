@@ -115,7 +115,7 @@ def load_language_model(folder: str, *, device: str, dtype: str) -> LanguageMode
 
     path = local_folder(folder, "causal language model's")
     where = open_device(device)
-    dtype = dtype_name(dtype, auto="bfloat16" if where.type == "cuda" else "float32")
+    dtype = dtype_name(dtype, where, auto="bfloat16" if where.type == "cuda" else "float32")
     config = read_config(path, folder)
     tokenizer = read_tokenizer(path, folder, fast=False)
     kind = "AutoModelForCausalLM"

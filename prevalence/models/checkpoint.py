@@ -426,7 +426,7 @@ class Network:
             raise ModelError(f"{model}: its tokenizer has no padding token")
         self.limit = real_limit(self.config, self.tokenizer)
         self.device = open_device(device)
-        self.dtype = dtype_name(dtype)
+        self.dtype = dtype_name(dtype, self.device)
         self.name = plain_name(model)
         self.digest = folder_digest(self.folder)
         self.network = load_network(

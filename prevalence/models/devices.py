@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from prevalence.errors import BackendError, ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import torch
 
 __all__ = [
     "ALL_DEVICES",
@@ -56,15 +59,34 @@ def open_device(name: str) -> Any:
     return device
 
 
-def dtype_name(name: str, *, among: Sequence[str] = DTYPES, auto: str = "float32") -> str:
-    """A precision with ``auto`` resolved.
+def dtype_name(
+    name: str, device: torch.device, *, among: Sequence[str] = DTYPES, auto: str = "float32"
+) -> str:
+    """A precision with ``auto`` resolved; warns where the device computes it slowly.
 
     Raises:
         ConfigurationError: the name is none of those to choose from.
     """
     if name not in among:
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(among)}")
-    return auto if name == "auto" else name
+    if name == "auto":
+        return auto
+    _warn_if_slow(name, device)
+    return name
+
+
+def _warn_if_slow(dtype: str, device: torch.device) -> None:
+    """Warn of a half precision on an x86 processor without AVX-512: it has no such instructions."""
+    import torch
+
+    half = dtype in ("float16", "bfloat16")
+    if half and device.type == "cpu" and torch.backends.cpu.get_cpu_capability() == "AVX2":
+        warnings.warn(
+            f"this processor has no instructions for {dtype}, which is much slower here than "
+            "float32; take float32",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
 
 _NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "status_alloc_failed")

@@ -118,7 +118,7 @@ class NLIScorer(PairScorer):
         if threshold is not None:
             check_threshold(threshold)
         self._device = open_device(device)
-        self._dtype = dtype_name(dtype)
+        self._dtype = dtype_name(dtype, self._device)
         self.checkpoint = load_checkpoint(
             model,
             dtype=getattr(torch, self._dtype),

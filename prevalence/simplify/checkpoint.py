@@ -69,8 +69,8 @@ def load_seq_to_seq(folder: str | Path, *, device: str = "auto", dtype: str = "a
     import torch
 
     path, name = local_folder(folder, "sequence-to-sequence"), str(folder)
-    precision = getattr(torch, dtype_name(dtype, among=PRECISIONS))
     where = open_device(device)
+    precision = getattr(torch, dtype_name(dtype, where, among=PRECISIONS))
     config = read_config(path, name)
     if not config.is_encoder_decoder:
         raise ModelError(

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from prevalence.errors import ModelError
+from prevalence.models.devices import PRECISIONS, dtype_name
 from prevalence.training import state
 from prevalence.training.inputs import Inputs, plan_batches, target_tensors
 from prevalence.training.model import Classifier, parameter_groups
@@ -57,7 +58,7 @@ def nli_loss(logits: Tensor, targets: Tensor, binary: Tensor, *, smoothing: floa
 class TrainingProgress(NamedTuple):
     """What a progress callback learns, once every few steps and at the end of an epoch.
 
-    While a teacher judges pairs, steps are pairs and there is no loss.
+    While a teacher or the model judges pairs, steps are pairs and there is no loss.
     """
 
     run: str
@@ -135,8 +136,9 @@ class _Epoch(NamedTuple):
 
 def working_dtype(precision: str, device: torch.device) -> torch.dtype:
     """Type that a recipe's precision computes in; weights are always kept in float32."""
-    half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
-    return torch.bfloat16 if half else torch.float32
+    name = "bfloat16" if device.type == "cuda" else "float32"
+    name = dtype_name(precision, device, among=PRECISIONS, auto=name)
+    return torch.bfloat16 if name == "bfloat16" else torch.float32
 
 
 class _Working:

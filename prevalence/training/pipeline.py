@@ -123,7 +123,7 @@ def _run(shop: Workshop, plan: _Plan, output: Path, device: str) -> TrainingResu
     shop.load(_average(outcomes))
     if selection is None and recipe.validation is not None:
         judged = shop.sources.validation_pairs(recipe.validation.source)
-        selection = _select(shop.entailment(judged.pairs), judged, ())
+        selection = _select(shop.entailment(judged.pairs, run="validation"), judged, ())
     if selection is not None:
         selection = dataclasses.replace(selection, cautions=cautions)
     digest = write_checkpoint(shop, output, selection=selection, seconds=seconds)
@@ -375,7 +375,10 @@ def _cross_validate(
     stage, cross, judged = shop.recipe.stages[-1], trial.cross, trial.judged
     sources = {cross.source: judged, **trial.also}
     shop.load(_average(parents))
-    before = {name: shop.entailment(pairs.pairs) for name, pairs in sources.items()}
+    before = {
+        name: shop.entailment(pairs.pairs, run=f"{name} before {stage.name}")
+        for name, pairs in sources.items()
+    }
     after = {name: np.full(len(pairs), np.nan) for name, pairs in sources.items()}
     outcomes: list[StageResult] = []
     for without, judges, label in trial.runs():
@@ -384,7 +387,9 @@ def _cross_validate(
         for name, pairs in sources.items():
             inside = np.isin(pairs.groups, sorted(judges))
             if inside.any():
-                after[name][inside] = shop.entailment(pairs.take(inside).pairs)
+                after[name][inside] = shop.entailment(
+                    pairs.take(inside).pairs, run=f"{name} after {stage.name}{label}"
+                )
         outcomes.append(outcome)
     folds = "" if trial.apart else f", {cross.folds} folds"
     spent = {f"{stage.name}{folds}": sum(o.seconds for o in outcomes)}

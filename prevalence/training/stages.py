@@ -16,7 +16,7 @@ from torch import Tensor
 
 from prevalence.calibration import auc, best_threshold
 from prevalence.errors import ConfigurationError
-from prevalence.labelled import Document, read_documents
+from prevalence.labelled import read_documents
 from prevalence.models.checkpoint import PREMISE_FIRST
 from prevalence.models.location import folder_digest
 from prevalence.models.quantized import rounded
@@ -52,6 +52,7 @@ def predict(
     pairs: Sequence[tuple[str, str]],
     *,
     batch_tokens: int = 4096,
+    progress: Callable[[int], None] | None = None,
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Probabilities of entailment, neutral and contradiction.
 
@@ -59,6 +60,7 @@ def predict(
         classifier: model and tokenizer; its training mode is restored afterwards.
         pairs: premise and hypothesis.
         batch_tokens: padded tokens a batch.
+        progress: called with the number of pairs of each batch.
 
     Returns:
         float32 [len(pairs), 3], rows sum to 1, in the order of the pairs.
@@ -74,6 +76,8 @@ def predict(
             batch = inputs.batch(units, device)
             logits = classifier.logits(batch.inputs)
             result[batch.members] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
+            if progress is not None:
+                progress(len(batch.members))
     model.train(training)
     return result
 
@@ -167,28 +171,35 @@ class Workshop:
                         f"source {source.name!r} has no pair to ask a teacher about; raise "
                         "teacher.siblings, foreign or own, or leave taught out"
                     )
-                report = self._pairs_judged(f"teacher on {source.name}", asked, len(scorers))
+                total = len(scorers) * sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)
+                report = self._pairs_judged(f"teacher on {source.name}", total)
                 write_documents(path, teach(asked, scorers, keep=teacher.keep, progress=report))
             self.sources.teach(source.name, read_documents(path), key)
 
-    def _pairs_judged(
-        self, run: str, asked: Sequence[Document], teachers: int
-    ) -> Callable[[int], None]:
-        total = teachers * sum(len(d.hypotheses) + len(d.unlabelled) for d in asked)
-        done = 0
+    def _pairs_judged(self, run: str, total: int, *, every: int = 1) -> Callable[[int], None]:
+        """What counts judged pairs, and reports whenever ``every`` more are done."""
+        done = reported = 0
 
         def judged(pairs: int) -> None:
-            nonlocal done
+            nonlocal done, reported
             done += pairs
-            if self.progress is not None:
+            if self.progress is not None and done - reported >= every:
+                reported = done
                 self.progress(TrainingProgress(run, done, total))
 
         return judged
 
-    def entailment(self, pairs: Sequence[tuple[str, str]]) -> Floats:
-        """P(entailment) of pairs under the present weights, rounded as the output stores them."""
+    def entailment(self, pairs: Sequence[tuple[str, str]], *, run: str = "judging") -> Floats:
+        """P(entailment) of pairs under the present weights, rounded as the output stores them.
+
+        Args:
+            pairs: premise and hypothesis.
+            run: what progress calls it, if it is long.
+        """
+        report = self._pairs_judged(run, len(pairs), every=500)
         with self._as_stored():
-            return predict(self.classifier, pairs)[:, 0].astype(np.float64)
+            found = predict(self.classifier, pairs, progress=report)
+        return found[:, 0].astype(np.float64)
 
     @contextmanager
     def _as_stored(self) -> Iterator[None]:
@@ -300,7 +311,7 @@ class Workshop:
         judged = self.sources.validation_pairs(name)
 
         def validate() -> float:
-            scores = self.entailment(judged.pairs)
+            scores = self.entailment(judged.pairs, run=f"validation {name}")
             if metric == "auc":
                 return auc(scores, judged.labels)
             if metric == "balanced_accuracy":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 from collections import Counter
@@ -13,7 +14,7 @@ import torch
 
 from prevalence.errors import ConfigurationError
 from prevalence.training import state
-from prevalence.training.loop import RunResult
+from prevalence.training.loop import RunResult, TrainingProgress
 from prevalence.training.recipe import Recipe, read_recipe
 from prevalence.training.sources import Sources
 from prevalence.training.stages import Workshop
@@ -63,12 +64,29 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return runs
 
 
-def workshop(recipe: Recipe, work: Path) -> Workshop:
+def workshop(
+    recipe: Recipe, work: Path, progress: Callable[[TrainingProgress], None] | None = None
+) -> Workshop:
     """The workshop of a recipe whose base is a folder."""
     return Workshop(
         Sources(recipe, None), base=Path(recipe.model.base), work=work,
-        device=torch.device("cpu"), progress=None,
+        device=torch.device("cpu"), progress=progress,
     )  # fmt: skip
+
+
+def test_judging_many_pairs_reports_how_far_it_is(
+    recipe_file: Callable[..., Path], tmp_path: Path
+) -> None:
+    events: list[TrainingProgress] = []
+    shop = workshop(read_recipe(recipe_file()), tmp_path, events.append)
+    pair = ("it is red", "the mug is red")
+    shop.entailment([pair] * 400, run="few")
+    assert events == []
+    assert len(shop.entailment([pair] * 3000, run="many")) == 3000
+    assert {(event.run, event.steps, event.loss) for event in events} == {("many", 3000, None)}
+    steps = [0, *(event.step for event in events)]
+    assert len(steps) > 2
+    assert all(later - step >= 500 for step, later in itertools.pairwise(steps))
 
 
 def run_first_stage(path: Path, work: Path) -> None:
