@@ -15,8 +15,6 @@ from prevalence.errors import ConfigurationError, InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.cuts import CutChecker, CutCounts
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
-from prevalence.notebook import Share, data_frame, html_table
-from prevalence.readers import parse_record
 from prevalence.readers.fields import FieldError, scrub
 from prevalence.records import (
     CLAIMS,
@@ -31,13 +29,11 @@ from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
 from prevalence.scoring.engine import Engine, WorkCounts
 from prevalence.scoring.options import ScoringOptions
-from prevalence.scoring.others import OtherProducts
-from prevalence.scoring.presets import preset_options
-from prevalence.summarize.extract import Extract, SummaryOptions
-from prevalence.summarize.summarizer import Summarizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from prevalence.summarize.extract import Extract, SummaryOptions
 
 __all__ = [
     "OpinionPrevalence",
@@ -128,6 +124,8 @@ def checked_products(
         )
     for place, record in enumerate(records):
         if not isinstance(record, Product):
+            from prevalence.readers import parse_record
+
             known = _of_table(record) if isinstance(record, Mapping) else record
             yield from parse_record(known, source=f"record {place}")
             continue
@@ -250,6 +248,8 @@ class StatementSupport:
         Raises:
             MissingDependencyError: pandas is not installed.
         """
+        from prevalence.notebook import data_frame
+
         against = self.contradicting_reviews
         return data_frame(
             {
@@ -263,6 +263,8 @@ class StatementSupport:
 
     def _repr_html_(self) -> str:
         """The counts, as notebooks show them."""
+        from prevalence.notebook import Share, html_table
+
         against = self.contradicting_reviews
         row = (self.statement, Share(self.support, self.n_reviews),
                None if against is None else len(against))  # fmt: skip
@@ -323,6 +325,8 @@ class OpinionPrevalence:
             # It answers in place of the model of a preset.
             given["model"] = type(scorer).__name__
         if preset is not None:
+            from prevalence.scoring.presets import preset_options
+
             given = preset_options(preset, given)
         scoring, opening = shared_out(given, ScoringOptions, ScorerOptions)
         known = ScoringOptions(**scoring)
@@ -449,6 +453,8 @@ class OpinionPrevalence:
             options = replace(options, profile=profile, groups=None, others=None)
         others = None
         if options.others is not None:
+            from prevalence.scoring.others import OtherProducts
+
             items = list(items)
             others = OtherProducts.of(items, most=options.others)
         yield from self._engine.beside(options, others).run(items, progress=progress)
@@ -525,6 +531,9 @@ class OpinionPrevalence:
             InputError: there is no review or no sentence, or a text is not a string.
             ConfigurationError: the options ask what this model cannot tell.
         """
+        from prevalence.summarize.extract import SummaryOptions
+        from prevalence.summarize.summarizer import Summarizer
+
         summarizer = Summarizer(options or SummaryOptions(), engine=self._engine)
         return summarizer.summarize(
             checked_reviews(reviews), name=checked_name(name), progress=progress

@@ -26,6 +26,7 @@ LAYERS = (
         "kernels",
         "errors",
         "language",
+        "lazy",
         "notebook",
         "marks",
         "paragraphs",
@@ -382,6 +383,25 @@ def test_importing_the_package_loads_nothing_heavy():
 def test_the_public_names_load_no_model_library():
     loaded = loaded_after("from prevalence import *")
     assert not {"torch", "transformers", "numba", "scipy"} & set(loaded)
+
+
+def test_a_score_by_sentence_loads_only_what_it_needs():
+    code = (
+        "from prevalence import OpinionPrevalence; import sys; "
+        "OpinionPrevalence('rouge1-precision').score(['Warm boots.'], 'Warm boots.', name='boot'); "
+        "print(*(name for name in sys.modules if name.startswith('prevalence.')))"
+    )
+    command = [sys.executable, "-c", code]
+    loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert "prevalence.scoring.engine" in loaded
+    assert not {
+        "prevalence.claims.cutter",
+        "prevalence.notebook",
+        "prevalence.readers.products",
+        "prevalence.scoring.ceiling",
+        "prevalence.scoring.profile",
+        "prevalence.summarize",
+    } & set(loaded)
 
 
 def test_the_public_names_resolve():

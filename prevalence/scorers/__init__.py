@@ -1,9 +1,8 @@
 """Scorers of (premise, hypothesis) pairs, each with an id that names its direction."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from prevalence.lazy import loader
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import score_pairs
@@ -11,11 +10,8 @@ if TYPE_CHECKING:
 
 __all__ = ["open_scorer", "score_pairs"]
 
-_HOMES = {"open_scorer": "prevalence.scorers.registry", "score_pairs": "prevalence.nli.pairs"}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use: help texts need the options here, and no array library."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'prevalence.scorers' has no attribute {name!r}")
+# Help texts need the options that stand here, and no array library.
+__getattr__ = loader(
+    __name__,
+    {"open_scorer": "prevalence.scorers.registry", "score_pairs": "prevalence.nli.pairs"},
+)

@@ -30,12 +30,8 @@ from prevalence.nli.pairs import (
 )
 from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
 from prevalence.runs import Mark, chunks, summary_marks
-from prevalence.scoring.ceiling import Ceilings
-from prevalence.scoring.evidence import PassageSearch
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions
-from prevalence.scoring.profile import Profiles
-from prevalence.scoring.statements import ASKED
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
 from prevalence.scoring.unread_values import UnreadValues
 from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
@@ -46,7 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from prevalence.records import Review
+    from prevalence.scoring.ceiling import Ceilings
     from prevalence.scoring.others import OtherProducts
+    from prevalence.scoring.profile import Profiles
     from prevalence.stats.arrays import Ints
     from prevalence.stats.correction import ErrorRates
 
@@ -286,6 +284,8 @@ class Engine:
 
     @property
     def _profile_signature(self) -> dict[str, str]:
+        from prevalence.scoring.statements import ASKED
+
         parts = {"coverage": f"{self.options.coverage_statements}x{ASKED}"}
         if self.options.groups is not None:
             parts["groups"] = safe(", ".join(map(str, self.options.review_groups)))
@@ -460,6 +460,8 @@ class Engine:
             job.read_reviews(answers, self.threshold, three_way=self.scorer.traits.three_way)
 
     def _ceilings(self, chunk: _Chunk, ask: _Ask) -> Ceilings:
+        from prevalence.scoring.ceiling import Ceilings
+
         return Ceilings(
             ask=ask,
             texts=chunk.texts,
@@ -472,6 +474,8 @@ class Engine:
         )
 
     def _profiles(self, chunk: _Chunk, ask: _Ask) -> Profiles:
+        from prevalence.scoring.profile import Profiles
+
         return Profiles(
             ask=ask,
             texts=chunk.texts,
@@ -491,6 +495,8 @@ class Engine:
             self.counts.planned, self.counts.unique = before
 
     def _find_evidence(self, chunk: _Chunk, ask: _Ask) -> None:
+        from prevalence.scoring.evidence import PassageSearch
+
         search = PassageSearch(
             ask=ask,
             texts=chunk.texts,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from prevalence.claims import cut, given
 from prevalence.claims.counts import gathered, without_counts
 from prevalence.claims.quantities import Quantified, quantified
 from prevalence.errors import InputError
@@ -80,6 +79,8 @@ class Units:
         """What cuts reviews: the sentences where the record gives the claims of its summaries."""
         if cutter_of(self.kind, product) != _CUT:
             return self.splitter
+        from prevalence.claims import cut
+
         return lambda text: _placed(cut(text, splitter=self.splitter))
 
     def quantities(
@@ -102,6 +103,8 @@ class Units:
         return found
 
     def _claims(self, product: Product, summary: Summary) -> list[Claim]:
+        from prevalence.claims import cut, given
+
         if cutter_of(self.kind, product) == _CUT:
             return cut(summary.text, splitter=self.splitter)
         found = given(summary, splitter=self.splitter)
