@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Projections = tuple[Projection, Projection, Projection]
 
-__all__ = ["Attention", "BertFamily", "Family", "FusedAttention", "MpnetFamily", "Packed",
+__all__ = ["Attention", "BertFamily", "Family", "FusedAttention", "Grid", "MpnetFamily", "Packed",
            "PackedClassifier", "PaddedAttention", "Tiled", "family_of",
            "hypothesis_means"]  # fmt: skip
 
@@ -177,10 +177,22 @@ def family_of(model: Any) -> Family:
 Array = TypeVar("Array")
 
 
+class Grid(NamedTuple, Generic[Array]):
+    """Hypotheses of similar length for attention, in G groups of at most n, each of one premise.
+
+    Attributes:
+        places: int64 [G, n, longest], in the T tokens; anything where the mask is False.
+        mask: bool, likewise.
+        owners: int64 [G], the premise of each group.
+    """
+
+    places: Array
+    mask: Array
+    owners: Array
+
+
 class Packed(NamedTuple, Generic[Array]):
     """Tokens of P premises and of R hypotheses, without padding.
-
-    Attention takes the hypotheses in G groups of at most n, each of one premise.
 
     Attributes:
         ids: int64 [T], tokens: all premises, then all hypotheses.
@@ -188,13 +200,12 @@ class Packed(NamedTuple, Generic[Array]):
         types: int64 [T], 0 in premises and 1 in hypotheses.
         premises: int64 [P, longest], places in the T tokens; anything where the mask is False.
         premise_mask: bool, likewise.
-        hypotheses: int64 [G, n, longest], by group, padded in both directions.
-        hypothesis_mask: bool, likewise.
-        owners: int64 [G], the premise of each group.
-        context: int64 [T], where each token lies in the padded premises followed by the padded
-            hypotheses, both flattened.
+        grids: the hypotheses, each in one of them.
+        context: int64 [T], where each token lies in the padded premises followed by the grids, all
+            flattened.
         heads: int64 [R], places of the hypotheses' first tokens, in the order of the answers.
-        slots: int64 [R], where each hypothesis lies among the G · n.
+        slots: int64 [R], where each hypothesis lies among the G · n of a grid, one grid after the
+            other.
     """
 
     ids: Array
@@ -202,9 +213,7 @@ class Packed(NamedTuple, Generic[Array]):
     types: Array
     premises: Array
     premise_mask: Array
-    hypotheses: Array
-    hypothesis_mask: Array
-    owners: Array
+    grids: tuple[Grid[Array], ...]
     context: Array
     heads: Array
     slots: Array
@@ -324,27 +333,23 @@ class FusedAttention:
 
 
 class _Biases(NamedTuple):
-    """What is added to attention scores; minus infinity keeps padding from being read.
+    """What is added to attention scores of a grid; minus infinity keeps padding from being read.
 
     Attributes:
-        premises: [P, heads or 1, K or 1, K], from premises to themselves.
         to_premise: [G, heads or 1, 1, L or 1, K], from hypotheses to their premise.
         to_itself: [G, heads or 1, n, L or 1, L], from hypotheses to themselves.
     """
 
-    premises: Tensor
     to_premise: Tensor
     to_itself: Tensor
 
     def first(self) -> _Biases:
         """The biases of the hypotheses' first tokens."""
-        return self._replace(
-            to_premise=self.to_premise[..., :1, :], to_itself=self.to_itself[..., :1, :]
-        )
+        return _Biases(self.to_premise[..., :1, :], self.to_itself[..., :1, :])
 
 
 class PaddedAttention:
-    """Attention on copies of queries, keys and values that are padded to the longest texts.
+    """Attention on copies of queries, keys and values that are padded to texts of similar length.
 
     Args:
         family: parts of the classifier.
@@ -355,7 +360,12 @@ class PaddedAttention:
     def __init__(self, family: Family, packed: Packed[Tensor], dtype: torch.dtype) -> None:
         self._family = family
         self._packed = packed
-        self._biases = self._all_biases(dtype)
+        known = _masking(packed.premise_mask, dtype)
+        self._among_premises = known[:, None, None]
+        if family.relative:
+            places = torch.arange(known.shape[-1], device=known.device)
+            self._among_premises = self._among_premises + family.bias(places[:, None], places)
+        self._biases = [self._of_grid(known, grid) for grid in packed.grids]
 
     def of_tokens(self, layer: Any, hidden: Tensor) -> Tensor:
         """What every token takes from the tokens that it attends to, [T, H]."""
@@ -365,35 +375,37 @@ class PaddedAttention:
         premises = nn.functional.scaled_dot_product_attention(
             self._known(query),
             *known,
-            attn_mask=self._biases.premises.to(query.dtype),
+            attn_mask=self._among_premises.to(query.dtype),
             dropout_p=self._family.attention_dropout,
         ).transpose(1, 2)
-        own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
-        asked = self._own(query, packed.hypotheses)
-        known = _owned(known, packed)
-        hypotheses = self._attend_twice(asked, known, own, self._biases)
         size = hidden.shape[-1]
-        both = torch.cat([premises.reshape(-1, size), hypotheses.reshape(-1, size)])
-        return both.index_select(0, packed.context)
+        parts = [premises.reshape(-1, size)]
+        for grid, biases in zip(packed.grids, self._biases, strict=True):
+            asked, *own = (self._own(part, grid.places) for part in (query, key, value))
+            parts.append(self._attend_twice(asked, _owned(known, grid), own, biases))
+        return torch.cat([part.reshape(-1, size) for part in parts]).index_select(0, packed.context)
 
     def of_firsts(self, layer: Any, hidden: Tensor) -> Tensor:
         """The same for the first tokens of the hypotheses, [R, H]."""
         packed = self._packed
         to_query, to_key, to_value = self._family.projections(layer)
         key, value = to_key(hidden), to_value(hidden)
-        known = _owned((self._known(key), self._known(value)), packed)
-        own = self._own(key, packed.hypotheses), self._own(value, packed.hypotheses)
-        first = packed.hypotheses[..., :1]
-        asked = to_query(hidden.index_select(0, first.flatten()))
-        asked = asked.view(*first.shape, self._family.heads, -1).permute(0, 3, 1, 2, 4)
-        hypotheses = self._attend_twice(asked, known, own, self._biases.first())
-        return hypotheses.reshape(-1, hidden.shape[-1]).index_select(0, packed.slots)
+        known = self._known(key), self._known(value)
+        parts = []
+        for grid, biases in zip(packed.grids, self._biases, strict=True):
+            first = grid.places[..., :1]
+            asked = to_query(hidden.index_select(0, first.flatten()))
+            asked = asked.view(*first.shape, self._family.heads, -1).permute(0, 3, 1, 2, 4)
+            own = [self._own(part, grid.places) for part in (key, value)]
+            parts.append(self._attend_twice(asked, _owned(known, grid), own, biases.first()))
+        size = hidden.shape[-1]
+        return torch.cat([part.reshape(-1, size) for part in parts]).index_select(0, packed.slots)
 
     def _attend_twice(
         self,
         query: Tensor,
         known: tuple[Tensor, Tensor],
-        own: tuple[Tensor, Tensor],
+        own: Sequence[Tensor],
         biases: _Biases,
     ) -> Tensor:
         """Attention of hypotheses to their premise and to themselves, under one softmax.
@@ -423,27 +435,17 @@ class PaddedAttention:
         context = from_premise + weights[..., size:] @ own[1]
         return context.permute(0, 2, 3, 1, 4)
 
-    def _all_biases(self, dtype: torch.dtype) -> _Biases:
-        packed = self._packed
-        masks = packed.premise_mask, packed.hypothesis_mask
-        known, own = (
-            torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(
-                ~mask, float("-inf")
-            )
-            for mask in masks
-        )
-        biases = _Biases(
-            known[:, None, None], known[packed.owners][:, None, None, None], own[:, None, :, None]
-        )
+    def _of_grid(self, known: Tensor, grid: Grid[Tensor]) -> _Biases:
+        own = _masking(grid.mask, known.dtype)
+        biases = _Biases(known[grid.owners][:, None, None, None], own[:, None, :, None])
         if not self._family.relative:
             return biases
         premise = torch.arange(known.shape[-1], device=known.device)
         hypothesis = torch.arange(own.shape[-1], device=known.device)
         # Seen from a hypothesis, it follows its premise.
-        shifted = hypothesis[None] + packed.premise_mask.sum(1)[packed.owners][:, None]
+        shifted = hypothesis[None] + self._packed.premise_mask.sum(1)[grid.owners][:, None]
         between = self._family.bias(shifted[:, :, None], premise)
         return _Biases(
-            biases.premises + self._family.bias(premise[:, None], premise),
             biases.to_premise + between[:, :, None],
             biases.to_itself + self._family.bias(hypothesis[:, None], hypothesis)[:, None],
         )
@@ -461,10 +463,16 @@ class PaddedAttention:
         return taken.view(*places.shape, self._family.heads, -1)
 
 
-def _owned(known: tuple[Tensor, Tensor], packed: Packed[Tensor]) -> tuple[Tensor, Tensor]:
+def _masking(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where the mask is True, else minus infinity."""
+    zeros = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
+    return zeros.masked_fill_(~mask, float("-inf"))
+
+
+def _owned(known: tuple[Tensor, Tensor], grid: Grid[Tensor]) -> tuple[Tensor, Tensor]:
     """Keys and values of premises, for each group those of its own."""
     key, value = known
-    return key.index_select(0, packed.owners), value.index_select(0, packed.owners)
+    return key.index_select(0, grid.owners), value.index_select(0, grid.owners)
 
 
 def hypothesis_means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
@@ -472,11 +480,18 @@ def hypothesis_means(hidden: Tensor, packed: Packed[Tensor]) -> Tensor:
 
     In half precision it is taken in float32: rounded shares of 1/n would not sum to 1.
     """
+    means = [
+        _grid_means(hidden, grid.places.flatten(0, 1), grid.mask.flatten(0, 1))
+        for grid in packed.grids
+    ]
+    return torch.cat(means).index_select(0, packed.slots)
+
+
+def _grid_means(hidden: Tensor, places: Tensor, mask: Tensor) -> Tensor:
+    """The mean of each row's tokens, [rows, H]; anything for a row without any."""
     exact = torch.promote_types(hidden.dtype, torch.float32)
-    mask = packed.hypothesis_mask.flatten(0, 1).index_select(0, packed.slots)
-    places = packed.hypotheses.flatten(0, 1).index_select(0, packed.slots)
     taken = hidden.index_select(0, places.flatten()).view(*places.shape, -1).to(exact)
-    weights = mask.to(exact) / mask.sum(1, keepdim=True).to(exact)
+    weights = mask.to(exact) / mask.sum(1, keepdim=True).clamp(min=1).to(exact)
     # Autocast around a scorer would round the shares again.
     with torch.autocast(hidden.device.type, enabled=False):
         return (weights[:, None] @ taken)[:, 0].to(hidden.dtype)

@@ -11,7 +11,7 @@ the tokens of its hypothesis, and its answer does not depend on what else is ask
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from prevalence.models.checkpoint import FIRST, PREMISE_FIRST
 from prevalence.nli.packed import (
     Family,
     FusedAttention,
+    Grid,
     Packed,
     PackedClassifier,
     PaddedAttention,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["FusedOrPadded", "Grouped", "PremiseFirstReader", "fuses", "group", "pack", "pack_tiles",
            "placed"]  # fmt: skip
 
+_IN_CACHE = 40_000
+"""Attention scores of a head that a grid has on a CPU, so that all heads' stay in its cache."""
 FusedOrPadded = Literal["fused", "padded"]
 Batch = TypeVar("Batch", Packed[Any], Tiled[Any])
 
@@ -79,6 +82,7 @@ class PremiseFirstReader:
         self.kind = f"{PREMISE_FIRST}, {attention}"
         model, fused = checkpoint.model.to(device), attention == "fused"
         self._network = PackedClassifier(model, FusedAttention if fused else PaddedAttention)
+        self._pack = partial(pack, scores=_IN_CACHE if device.type == "cpu" else None)
         if fused and device.type == "cuda":
             _build(family_of(model), device, model.dtype)
         self._layout = block_layout(checkpoint.tokenizer, name=checkpoint.name)
@@ -129,7 +133,7 @@ class PremiseFirstReader:
 
     def logits(self, tokens: Ints, spans: Ints) -> Tensor:
         """Pack the rows, run the network."""
-        lay_out: Any = pack_tiles if self.attention == "fused" else pack
+        lay_out: Any = pack_tiles if self.attention == "fused" else self._pack
         return self._network(placed(lay_out(tokens, spans, self._layout), self._device))
 
 
@@ -159,13 +163,26 @@ def placed(packed: Batch, device: Any) -> Batch:
         packed: NumPy arrays, int64 and bool.
         device: torch device.
     """
-    sizes = [part.size for part in packed]
-    together = sent(torch.from_numpy(np.concatenate([part.ravel() for part in packed])), device)
+    arrays = list(_arrays(packed))
+    together = sent(torch.from_numpy(np.concatenate([one.ravel() for one in arrays])), device)
+    found = together.split([one.size for one in arrays])
     views = (
-        found.view(part.shape).to(torch.bool if part.dtype == np.bool_ else torch.int64)
-        for found, part in zip(together.split(sizes), packed, strict=True)
+        part.view(one.shape).to(torch.bool if one.dtype == np.bool_ else torch.int64)
+        for part, one in zip(found, arrays, strict=True)
     )
-    return type(packed)(*views)
+    return cast("Batch", _refilled(packed, views))
+
+
+def _arrays(parts: Any) -> Iterator[Any]:
+    """The arrays of nested tuples, in order."""
+    for part in parts:
+        yield from _arrays(part) if isinstance(part, tuple) else (part,)
+
+
+def _refilled(parts: Any, views: Iterator[Any]) -> Any:
+    """The same tuples with other members."""
+    found = [_refilled(part, views) if isinstance(part, tuple) else next(views) for part in parts]
+    return type(parts)(*found) if hasattr(parts, "_fields") else tuple(found)
 
 
 class Grouped(NamedTuple):
@@ -174,32 +191,29 @@ class Grouped(NamedTuple):
     Attributes:
         premises: int64 [P, 2], start and length of each distinct premise.
         owner: int64 [R], the premise of each row.
-        slot: int64 [R], the number of the row among those of its premise, from 0.
     """
 
     premises: Ints
     owner: Ints
-    slot: Ints
 
 
 def group(spans: Ints) -> Grouped:
     """Find the distinct premises of rows, int64 [R, 4]."""
     premises, owner = np.unique(spans[:, :2], axis=0, return_inverse=True)
-    owner = owner.reshape(-1)
-    order = np.argsort(owner, kind="stable")
-    counts = np.bincount(owner, minlength=len(premises))
-    slot = np.empty_like(owner)
-    slot[order] = np.arange(owner.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    return Grouped(premises, owner, slot)
+    return Grouped(premises, owner.reshape(-1))
 
 
-def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
+def pack(
+    tokens: Ints, spans: Ints, layout: BlockLayout, *, scores: int | None = None
+) -> Packed[Any]:
     """Lay premises and hypotheses one after the other, and say where each token attends.
 
     Args:
         tokens: int64 [T], all texts' tokens without special ones.
         spans: int64 [R, 4], at least one row.
         layout: special tokens around a text.
+        scores: most attention scores of a head in one grid; a larger hypothesis goes alone. None
+            sets no limit.
 
     Returns:
         NumPy arrays; see :class:`.packed.Packed`.
@@ -207,23 +221,65 @@ def pack(tokens: Ints, spans: Ints, layout: BlockLayout) -> Packed[Any]:
     by_premise = group(spans)
     count = len(by_premise.premises)
     texts = _texts(tokens, np.concatenate([by_premise.premises, spans[:, 2:]]), count, layout)
-    offsets, lengths = texts.starts, texts.lengths
+    heads, lengths = texts.starts[count:], texts.lengths[count:]
 
-    premises, premise_mask = _padded(offsets[:count], lengths[:count])
-    rows, row_mask = _padded(offsets[count:], lengths[count:])
-    owners, where = _in_groups(by_premise)
-    shape = (owners.size, int(where[1].max()) + 1, rows.shape[1])
-    hypotheses, hypothesis_mask = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
-    hypotheses[where], hypothesis_mask[where] = rows, row_mask
-
-    slots = where[0] * shape[1] + where[1]
-    own = slots[:, None] * shape[2] + np.arange(shape[2]) + premises.size
-    beside = np.arange(premises.size).reshape(premises.shape)
-    context = np.concatenate([beside[premise_mask], own[row_mask]])
+    premises, premise_mask = _padded(texts.starts[:count], texts.lengths[:count])
+    context, slots = np.empty_like(texts.ids), np.empty_like(heads)
+    context[premises[premise_mask]] = np.flatnonzero(premise_mask)
+    grids: list[Grid[Any]] = []
+    cells, rows = premises.size, 0
+    for chosen in _alike(lengths, by_premise.owner, premises.shape[1], most=scores):
+        grid, where = _grid(heads[chosen], lengths[chosen], by_premise.owner[chosen])
+        context[grid.places[grid.mask]] = cells + np.flatnonzero(grid.mask)
+        slots[chosen] = rows + where
+        cells, rows = cells + grid.mask.size, rows + grid.mask[..., 0].size
+        grids.append(grid)
     return Packed(
-        texts.ids, texts.positions, texts.types, premises, premise_mask, hypotheses,
-        hypothesis_mask, owners, context, offsets[count:], slots,
+        texts.ids, texts.positions, texts.types, premises, premise_mask, tuple(grids), context,
+        heads, slots,
     )  # fmt: skip
+
+
+_LONGER = 1.25
+"""How much longer than the shortest the longest hypothesis of a grid may be."""
+
+
+def _alike(lengths: Ints, owner: Ints, premise: int, *, most: int | None) -> Iterator[Ints]:
+    """Deal hypotheses to grids: of similar length, those of a premise next to each other.
+
+    Args:
+        lengths: tokens of each, int64 [R].
+        owner: the premise of each, int64 [R].
+        premise: tokens of the longest premise.
+        most: attention scores of a head in one grid, or None.
+    """
+    order = np.argsort(lengths, kind="stable")
+    ascending = lengths[order]
+    start = 0
+    while start < order.size:
+        end = int(np.searchsorted(ascending, _LONGER * ascending[start], side="right"))
+        rows = order[start:end]
+        rows = rows[np.argsort(owner[rows], kind="stable")]
+        longest = int(ascending[end - 1])
+        size = rows.size if most is None else max(1, most // (longest * (premise + longest)))
+        yield from (rows[first : first + size] for first in range(0, rows.size, size))
+        start = end
+
+
+def _grid(starts: Ints, lengths: Ints, owner: Ints) -> tuple[Grid[Any], Ints]:
+    """The grid of hypotheses, and where each of them lies in it.
+
+    Args:
+        starts: the first token of each, int64 [R].
+        lengths: tokens of each, likewise.
+        owner: the premise of each, likewise.
+    """
+    owners, where = _in_groups(owner)
+    rows, row_mask = _padded(starts, lengths)
+    shape = (owners.size, int(where[1].max()) + 1, rows.shape[1])
+    places, mask = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
+    places[where], mask[where] = rows, row_mask
+    return Grid(places, mask, owners), where[0] * shape[1] + where[1]
 
 
 def pack_tiles(tokens: Ints, spans: Ints, layout: BlockLayout) -> Tiled[Any]:
@@ -276,21 +332,26 @@ def _texts(tokens: Ints, texts: Ints, premises: int, layout: BlockLayout) -> _Te
     return _Texts(ids, positions, types, starts, lengths)
 
 
-def _in_groups(rows: Grouped) -> tuple[Ints, tuple[Ints, Ints]]:
+def _in_groups(owner: Ints) -> tuple[Ints, tuple[Ints, Ints]]:
     """Deal rows to groups of one premise, at most as large as the mean number of its rows.
 
     One premise with many hypotheses beside many with few would make a grid of mostly padding;
     so no more than about half of it is padding, and at most twice the premises are read.
 
+    Args:
+        owner: the premise of each row, int64 [R].
+
     Returns:
         The premise of each group, and the group and place in it of each row.
     """
-    counts = np.bincount(rows.owner, minlength=len(rows.premises))
-    most = -(-rows.owner.size // len(counts))
+    premises, which, counts = np.unique(owner, return_inverse=True, return_counts=True)
+    order = np.argsort(which, kind="stable")
+    slot = np.empty_like(which)
+    slot[order] = np.arange(which.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    most = -(-which.size // counts.size)
     groups = -(-counts // most)
     first = np.cumsum(groups) - groups
-    owners = np.repeat(np.arange(len(counts)), groups)
-    return owners, (first[rows.owner] + rows.slot // most, rows.slot % most)
+    return np.repeat(premises, groups), (first[which] + slot // most, slot % most)
 
 
 def _with_special(tokens: Ints, texts: Ints, positions: Ints, layout: BlockLayout) -> Ints:

@@ -20,7 +20,7 @@ from transformers import AutoConfig, AutoModelForSequenceClassification, PreTrai
 from prevalence.kernels.packing import PackedPairs
 from prevalence.nli import registered
 from prevalence.nli.disentangled import DISENTANGLED, DisentangledEncoder
-from prevalence.nli.packed import Packed, PackedClassifier
+from prevalence.nli.packed import Grid, Packed, PackedClassifier
 from prevalence.nli.premise_first import pack
 from prevalence.nli.registered import PACKED_FAMILIES, RegisteredEncoder, head_of
 from prevalence.nli.tokens import BlockLayout
@@ -115,9 +115,16 @@ def test_premise_first_rows(
     folder = checkpoint(family)
     with FakeTensorMode():
         network = PackedClassifier(_model(folder, dtype))
-        parts = [torch.empty(a.shape, dtype=kinds[a.dtype], device=DEVICE) for a in arrays]
+
+        def fake(part: Any) -> Any:
+            if isinstance(part, Grid):
+                return Grid(*map(fake, part))
+            if isinstance(part, tuple):
+                return tuple(map(fake, part))
+            return torch.empty(part.shape, dtype=kinds[part.dtype], device=DEVICE)
+
         with torch.inference_mode(), _OnDevice():
-            logits = network(Packed(*parts))
+            logits = network(Packed(*map(fake, arrays)))
     assert (logits.shape, logits.dtype, logits.device.type) == ((3, 3), dtype, DEVICE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import warnings
@@ -18,7 +19,7 @@ from prevalence.errors import BackendError, ModelError
 from prevalence.kernels.packing import sent
 from prevalence.models.checkpoint import load_checkpoint
 from prevalence.nli import premise_first as module
-from prevalence.nli.packed import Packed, PackedClassifier, hypothesis_means
+from prevalence.nli.packed import Grid, Packed, PackedClassifier, hypothesis_means
 from prevalence.nli.pairs import FLAG_TOO_LONG, FLAG_TRUNCATED
 from prevalence.nli.premise_first import PremiseFirstReader, group, pack
 from prevalence.nli.scorer import NLIScorer
@@ -407,22 +408,34 @@ def test_packing_by_hand() -> None:
     assert packed.positions.tolist() == [0, 1, 2, 3, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3]
     assert packed.types.tolist() == [0] * 7 + [1] * 10
     assert packed.heads.tolist() == [7, 10, 13]
-    assert packed.owners.tolist() == [0, 1]
-    assert packed.slots.tolist() == [2, 0, 1]  # two slots a group
     assert packed.premises[packed.premise_mask].tolist() == [*range(7)]
     assert packed.premise_mask.tolist() == [[True] * 4, [True] * 3 + [False]]
-    assert packed.hypotheses[packed.hypothesis_mask].tolist() == [*range(10, 17), 7, 8, 9]
-    assert packed.hypothesis_mask.sum(-1).tolist() == [[3, 4], [3, 0]]
-    both = np.concatenate([packed.premises.ravel(), packed.hypotheses.ravel()])
-    assert both[packed.context].tolist() == [*range(17)]
+    # Those of three tokens, the one of the first premise before the other; then that of four.
+    short, long = packed.grids
+    assert short.places.tolist() == [[[10, 11, 12]], [[7, 8, 9]]]
+    assert long.places.tolist() == [[[13, 14, 15, 16]]]
+    assert short.mask.all()
+    assert long.mask.all()
+    assert (short.owners.tolist(), long.owners.tolist()) == ([0, 1], [0])
+    assert packed.slots.tolist() == [1, 0, 2]
+    assert packed.context.tolist() == [*range(7), 11, 12, 13, 8, 9, 10, 14, 15, 16, 17]
+
+
+def test_a_grid_has_hypotheses_of_similar_length() -> None:
+    # With two special tokens each: 6, 7, 8 and 9, of which 7 is within a quarter of 6, and 9 of 8.
+    spans = np.array([[0, 5, 9, 5], [0, 5, 9, 7], [0, 5, 9, 4], [0, 5, 9, 6]])
+    packed = pack(np.arange(20), spans, LAYOUT)
+    assert [grid.mask.sum(-1).tolist() for grid in packed.grids] == [[[6, 7]], [[8, 9]]]
+    assert packed.slots.tolist() == [1, 3, 0, 2]
 
 
 def test_one_premise_with_many_hypotheses_beside_many_with_one() -> None:
     # 12 rows of 4 premises: groups of at most 3, so the first premise has 3 of them.
     spans = np.array([[0, 5, h, 1] for h in range(9)] + [[p, 1, 9, 1] for p in (6, 7, 8)])
     packed = pack(np.arange(20), spans, LAYOUT)
-    assert packed.hypotheses.shape == (6, 3, 3)
-    assert packed.owners.tolist() == [0, 0, 0, 1, 2, 3]
+    (grid,) = packed.grids
+    assert grid.places.shape == (6, 3, 3)
+    assert grid.owners.tolist() == [0, 0, 0, 1, 2, 3]
     assert packed.slots.tolist() == [*range(9), 9, 12, 15]
 
 
@@ -436,23 +449,33 @@ def span_rows(draw: st.DrawFn) -> np.ndarray:
 
 
 @UNHURRIED
-@given(spans=span_rows(), seed=st.integers(0, 9))
-def test_packing_says_where_every_token_is(spans: np.ndarray, seed: int) -> None:
+@given(spans=span_rows(), seed=st.integers(0, 9), scores=st.none() | st.integers(1, 900))
+def test_packing_says_where_every_token_is(
+    spans: np.ndarray, seed: int, scores: int | None
+) -> None:
     tokens = np.arange(100, 120)
     spans = np.random.default_rng(seed).permutation(spans)
-    packed = pack(tokens, spans, LAYOUT)
-    premises, owner, _ = group(spans)
-    both = np.concatenate([packed.premises.ravel(), packed.hypotheses.ravel()])
-    assert both[packed.context].tolist() == [*range(len(packed.ids))]
-    groups, most, _ = packed.hypotheses.shape
-    assert groups <= 2 * len(premises)
+    packed = pack(tokens, spans, LAYOUT, scores=scores)
+    premises, owner = group(spans)
+    cells = [packed.premises, *(grid.places for grid in packed.grids)]
+    flat = np.concatenate([places.ravel() for places in cells])
+    assert flat[packed.context].tolist() == [*range(len(packed.ids))]
+    hypotheses = []
+    for places, mask, owners in packed.grids:
+        lengths = mask.sum(-1)
+        assert len(owners) <= 2 * len(premises)
+        assert lengths.max() <= 1.25 * lengths[lengths > 0].min()
+        hypotheses += [
+            (places[g, k][mask[g, k]], owners[g]) for g, k in np.ndindex(places.shape[:2])
+        ]
+        size = places.shape[-1] * (packed.premises.shape[-1] + places.shape[-1])
+        assert scores is None or (lengths > 0).sum() <= max(1, scores // size)
     assert len(set(packed.slots.tolist())) == len(spans)
     for row, (p_start, p_length, h_start, h_length) in enumerate(spans.tolist()):
-        where = divmod(int(packed.slots[row]), most)
-        places = packed.hypotheses[where][packed.hypothesis_mask[where]]
-        assert packed.ids[places].tolist() == [2, *tokens[h_start : h_start + h_length], 3]
-        assert packed.heads[row] == places[0]
-        assert packed.owners[where[0]] == owner[row]
+        found, of = hypotheses[int(packed.slots[row])]
+        assert packed.ids[found].tolist() == [2, *tokens[h_start : h_start + h_length], 3]
+        assert packed.heads[row] == found[0]
+        assert of == owner[row]
         assert premises[owner[row]].tolist() == [p_start, p_length]
         known = packed.premises[owner[row]][packed.premise_mask[owner[row]]]
         assert packed.ids[known].tolist() == [2, *tokens[p_start : p_start + p_length], 3]
@@ -483,9 +506,15 @@ def test_a_batch_is_sent_in_one_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = module.pack(np.arange(10, 20), spans, layout)
     found = module.placed(packed, torch.device("cpu"))
     assert len(copies) == 1
-    for name, tensor, array in zip(packed._fields, found, packed, strict=True):
-        assert tensor.shape == array.shape, name
-        assert str(tensor.dtype).removeprefix("torch.") == str(array.dtype), name
+    assert len(packed.grids) == len(found.grids) == 2
+    others = [name for name in Packed._fields if name != "grids"]
+    tensors, arrays = (
+        [*(getattr(parts, name) for name in others), *itertools.chain(*parts.grids)]
+        for parts in (found, packed)
+    )
+    for tensor, array in zip(tensors, arrays, strict=True):
+        assert tensor.shape == array.shape
+        assert str(tensor.dtype).removeprefix("torch.") == str(array.dtype)
         np.testing.assert_array_equal(tensor.numpy(), array)
 
 
@@ -494,8 +523,8 @@ def _means_of(hidden: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     masks = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     places = torch.where(masks, torch.arange(max(lengths)), 0)[:, None]
     rows = torch.arange(len(lengths))
-    filled = dict.fromkeys(Packed._fields, rows)
-    filled |= {"hypotheses": places, "hypothesis_mask": masks[:, None], "slots": rows}
+    filled: dict[str, Any] = dict.fromkeys(Packed._fields, rows)
+    filled["grids"] = (Grid(places, masks[:, None], rows),)
     return hypothesis_means(hidden, Packed(**filled))
 
 

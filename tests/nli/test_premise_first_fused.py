@@ -239,7 +239,7 @@ SPANS = st.lists(
 def test_tiles_say_where_every_token_is(spans: list[tuple[int, ...]]) -> None:
     tokens, asked = np.arange(100, 120), np.array(spans)
     found = pack_tiles(tokens, asked, LAYOUT)
-    premises, owner, _ = group(asked)
+    premises, owner = group(asked)
     starts = {}
     for first, count, begin, end, own, own_end in found.tiles.tolist():
         if own == own_end:
