@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -154,11 +154,13 @@ def _checked_product(product: Product) -> Product:
         raise InputError(
             f"the summaries are {type(product.summaries).__name__}: give a tuple of Summary objects"
         )
+    given = product.reviews
+    none = given is None or (isinstance(given, Sized) and len(given) == 0)
     return replace(
         product,
         id=checked_text(product.id, "id"),
         name=checked_name(product.name),
-        reviews=checked_reviews(product.reviews) if product.reviews else (),
+        reviews=() if none else checked_reviews(given),
         summaries=tuple(_checked_summary(summary) for summary in product.summaries),
     )
 

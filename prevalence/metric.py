@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.nli.pairs import FLAG_TOO_LONG
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from prevalence.nli.pairs import PairScores
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
     "NOT_REDUNDANT",
@@ -38,9 +40,6 @@ __all__ = [
     "soft_prevalence",
     "support",
 ]
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 NOT_REDUNDANT = -1
 """Stands for "no earlier sentence implies it"."""

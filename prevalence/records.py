@@ -424,7 +424,9 @@ class Profile:
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> Profile:
         """Rebuild a profile from :meth:`to_json`'s object."""
-        _check(item, _PROFILE_VALUES)
+        _check(item, _PROFILED)
+        for group in item["groups"].values():
+            _check({"reviews": None, **group}, {"reviews": _place, "coverage": _number})
         left_out = tuple(map(LeftOut.from_json, item["left_out"]))
         interval = _unlisted(item["coverage_interval"])
         return cls(**{**item, "coverage_interval": interval, "left_out": left_out})
@@ -644,7 +646,7 @@ _SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
     "contradicting_reviews": _places, "entailment": _numbers, "contradiction": _numbers,
     "contradicts": _places, "quantity": _is(dict, type(None)), "evidence": _is(list, type(None)),
 }  # fmt: skip
-_PROFILE_VALUES = dict.fromkeys(PROFILE_FIGURES, _number) | {"groups": _is(dict)}
+_PROFILED = dict.fromkeys((*PROFILE_FIGURES, "review_coverage"), _number) | {"groups": _is(dict)}
 _PASSAGE_VALUES: Mapping[str, Callable[[object], bool]] = {
     "review": _place, "start": _place, "end": _place, "text": _is(str), "entailment": _number,
     "contradiction": _number,

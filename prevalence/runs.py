@@ -68,7 +68,7 @@ class Selection:
         limit_left: whether records without a wanted summary do not count.
         prepared: what becomes of whole records before systems are chosen.
         changed: what becomes of a record after that.
-        left: records handed out.
+        handed_out: records so far.
 
     Raises:
         InputError: a file is missing, or two files of lines name one system, or nothing can be read
@@ -86,7 +86,7 @@ class Selection:
     limit_left: bool = False
     prepared: Callable[[Iterable[Record]], Iterable[Record]] = iter
     changed: Callable[[Record], Iterable[Record]] | None = None
-    left: int = field(default=0, init=False)
+    handed_out: int = field(default=0, init=False)
     _names: Mapping[str, str] | None = field(default=None, init=False)
     _seen: set[str] = field(default_factory=set, init=False)
     _exhausted: bool = field(default=False, init=False)
@@ -136,7 +136,7 @@ class Selection:
         first = every if self.limit_left else self._first(every)
         chosen = self._chosen(self.prepared(self._noted(first)))
         for item in self._first(chosen) if self.limit_left else chosen:
-            self.left += 1
+            self.handed_out += 1
             yield from (item,) if self.changed is None else self.changed(item)
 
     @staticmethod

@@ -140,7 +140,8 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     """The sentences of each paragraph, none of which reaches over its end."""
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
-    page, text = text, as_markdown(text)
+    page, marked = text, as_markdown(text)
+    text = marked.replace(FILLER, "")
     for start, end in paragraphs(text, capitals=english):
         plain = without_marks(text[start:end])
         spans = punkt.span_tokenize(plain)
@@ -152,7 +153,10 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     if english:
         del found[_end(found) :]
     if text != page:
-        found = [one._replace(text=closed(one.text.replace(FILLER, ""))) for one in found]
+        found = [one._replace(text=closed(one.text)) for one in found]
+    if len(text) < len(page):
+        at = [*(place for place, sign in enumerate(marked) if sign != FILLER), len(page)]
+        found = [one._replace(start=at[one.start], end=at[one.end]) for one in found]
     return tuple(found)
 
 

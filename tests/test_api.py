@@ -397,3 +397,8 @@ def test_rows_of_data_frames_are_read(metric):
     arrays = [{"id": "c", "reviews": np.array(["It fits."]), "summary": "x", "stars": math.nan}]
     (row,) = metric.score_many(arrays)
     assert (row.error, row.extra) == (None, {"stars": None})
+    summary = (Summary("s", "x"),)
+    products = [Product("d", np.array(reviews), summary) for reviews in (["It fits.", "So."], [])]
+    first, second = metric.score_many(products)
+    assert (first.n_reviews, first.error) == (2, None)
+    assert "no reviews; give at least one" in second.error

@@ -68,6 +68,11 @@ def test_sentences_are_found_where_they_stand(text):
     ('<a href="https://example.com">The lid</a> leaks.', ["The lid leaks."]),
     ("<b><i>The lid</i></b> <strong> leaks </strong>.", ["The lid leaks."]),
     ("The <model> tag stays.", ["The <model> tag stays."]),
+    # An entity is cut as its character is.
+    ("Here&#39;s what customers say:\n- It leaks.\n- It hums.", ["It leaks.", "It hums."]),
+    ("She said &quot;It leaks.&quot; The lid is loose.",
+     ['She said "It leaks."', "The lid is loose."]),
+    ("It is bold&period; It hums.", ["It is bold.", "It hums."]),
 ])  # fmt: skip
 def test_pages_are_cut_as_markdown_is(text, expected):
     assert said(text) == expected
@@ -78,6 +83,10 @@ def test_offsets_are_those_of_the_page():
     first, second = get_splitter()(text)
     assert text[first.start : first.end] == "It&#39;s <b>light</b>."
     assert text[second.start : second.end] == "It leaks."
+    text = "&quot;It leaks.&quot; It&#39;s loud&period; So."
+    assert [text[one.start : one.end] for one in get_splitter()(text)] == [
+        "&quot;It leaks.&quot;", "It&#39;s loud&period;", "So.",
+    ]  # fmt: skip
 
 
 def test_claims_stand_where_their_words_do():

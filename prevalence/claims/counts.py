@@ -34,7 +34,7 @@ def gathered(sentences: Iterable[Sentence], text: str) -> tuple[Sentence, ...]:
         if not cut or asides(found[-1].text):
             found.append(sentence)
             continue
-        rest = said[cut:].lstrip(" .,;:")
+        rest = said[cut:].lstrip(" .,;:\n")
         # At the beginning of a line it is of what follows it there.
         if says_anything(rest) and "\n" in text[found[-1].end : start]:
             found.append(sentence)

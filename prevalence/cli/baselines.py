@@ -219,7 +219,7 @@ def _check_found(options: SimpleNamespace, selection: Selection) -> None:
     """Refuse names that no record has, once all were read, and a selection of nothing."""
     selection.check()
     selection.check_names("--references", options.references)
-    if not selection.left:
+    if not selection.handed_out:
         raise InputError(
             "no summary is left to score: all are references (--leave-one-out scores them)"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self, cast
 
@@ -104,14 +104,13 @@ def _check_place(output: Path, option: str) -> None:
     folder = output.absolute().parent
     if not folder.is_dir():
         raise click.UsageError(f"{option}: no folder {folder}")
-    with suppress(FileNotFoundError):
-        try:
-            output.stat()
-        except (OSError, ValueError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            reason = getattr(error, "strerror", None) or error
-            raise click.UsageError(f"{option}: {output} cannot be written ({reason})") from None
+    try:
+        output.stat()
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise click.UsageError(f"{option}: {output} cannot be written ({reason})") from None
     if not os.access(output if output.exists() else folder, os.W_OK):
         raise click.UsageError(f"{option}: {output} cannot be written (no permission)")
 

@@ -86,7 +86,6 @@ _WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
     "csv with profile": partial(CsvWriter, profile=True),
     "json": JsonWriter,
 }
-_NAMED = 3
 _CHANGED = "whose reviews, name or summary have changed since"
 _SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".json": "json", "": "jsonl"}
 
@@ -580,8 +579,7 @@ def _work(counts: WorkCounts, done: ScorerCounts) -> str:
 
 def _some(names: Sequence[str], count: int) -> str:
     """The first names of so many."""
-    shown = list(names[:_NAMED])
-    return ", ".join(shown) + (f" and {count - len(shown):,} more" if count > len(shown) else "")
+    return ", ".join(names) + (f" and {count - len(names):,} more" if count > len(names) else "")
 
 
 def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:

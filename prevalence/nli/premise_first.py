@@ -199,8 +199,10 @@ class Grouped(NamedTuple):
 
 def group(spans: Ints) -> Grouped:
     """Find the distinct premises of rows, int64 [R, 4]."""
-    premises, owner = np.unique(spans[:, :2], axis=0, return_inverse=True)
-    return Grouped(premises, owner.reshape(-1))
+    # One number for both, since sorting rows takes ten times as long.
+    base = int(spans[:, 1].max()) + 1
+    keys, owner = np.unique(spans[:, 0] * base + spans[:, 1], return_inverse=True)
+    return Grouped(np.stack(np.divmod(keys, base), axis=1), owner)
 
 
 def pack(

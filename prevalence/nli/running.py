@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     """Turns spans of pairs, a premise (or a window over it) and a hypothesis each, into logits."""
     from prevalence.stats.arrays import Ints
 
-__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "PairReader", "lanes"]
+__all__ = ["MOST_LANES", "BatchRunner", "Mapper", "lanes"]
 
 
 MOST_LANES = 8

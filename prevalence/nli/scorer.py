@@ -166,7 +166,9 @@ class NLIScorer(PairScorer):
             progress(int(fitted.too_long.sum()))
         rows = self._run(store, fitted, progress)
         labels = self.checkpoint.labels
-        best = rows[_best_rows(fitted.owner, rows[:, labels.entailment])]
+        best = rows
+        if self._windows is not None:
+            best = rows[_best_rows(fitted.owner, rows[:, labels.entailment])]
         result.entailment[~fitted.too_long] = best[:, labels.entailment]
         if labels.contradiction is not None:
             result.contradiction[~fitted.too_long] = best[:, labels.contradiction]

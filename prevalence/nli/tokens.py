@@ -64,8 +64,7 @@ class TokenStore:
             starts and lengths, int64 [k] each. With ``head``, a length above it means "longer".
         """
         self._grow_index(len(texts))
-        missing = np.unique(numbers)
-        missing = missing[self._lengths[missing] < 0]
+        missing = np.unique(numbers[self._lengths[numbers] < 0])
         encoded = self._encode([texts[number] for number in missing])
         for number, ids in zip(missing.tolist(), encoded, strict=True):
             self._append(number, np.asarray(ids, np.int64))
@@ -91,21 +90,25 @@ class TokenStore:
         self._lengths[number] = ids.size
 
     def _encode(self, texts: list[str]) -> Iterable[list[int]]:
-        if self._head is None or max(map(len, texts), default=0) <= _LONG_TEXT:
+        if self._head is None:
             return encode(self._tokenizer, texts)
-        return [self._encode_head(text, 2 * self._head) for text in texts]
+        others = iter(encode(self._tokenizer, [one for one in texts if len(one) <= _LONG_TEXT]))
+        enough = 2 * self._head
+        return [
+            next(others) if len(one) <= _LONG_TEXT else self._encode_head(one, enough)
+            for one in texts
+        ]
 
     def _encode_head(self, text: str, enough: int) -> list[int]:
-        """Tokens of a text, or of its beginning where that gives ``enough`` of them.
+        """Tokens of a long text, or of its beginning where that gives ``enough`` of them.
 
         The cut falls before white space, where tokenizers part words; whatever it may still
         change is at the end, and only the first half of what is kept is ever read.
         """
-        if len(text) > _LONG_TEXT:
-            cut = max(text.rfind(" ", 0, _LONG_TEXT), text.rfind("\n", 0, _LONG_TEXT), 0)
-            ids = encode(self._tokenizer, [text[:cut]])[0]
-            if len(ids) > enough:
-                return ids[:enough]
+        cut = max(text.rfind(" ", 0, _LONG_TEXT), text.rfind("\n", 0, _LONG_TEXT), 0)
+        ids = encode(self._tokenizer, [text[:cut]])[0]
+        if len(ids) > enough:
+            return ids[:enough]
         return encode(self._tokenizer, [text])[0]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -74,10 +74,10 @@ class WorkCounts:
         ceiling_most: pairs of reviews and their sentences that ceilings could have asked for.
         ceiling_asked: pairs of these that they did ask for; no part of ``planned``.
         profile_asked: pairs that profiles asked for; likewise.
-        truncated: distinct pairs whose premise was cut.
+        truncated: distinct pairs within a wave whose premise was cut.
         cut_premises: distinct premises among them, within a chunk.
-        doubtful: distinct pairs so near the threshold that float32 may decide otherwise; 0 for a
-            scorer in float32.
+        doubtful: distinct pairs within a wave so near the threshold that float32 may decide
+            otherwise; 0 for a scorer in float32.
         scored: summaries with a score.
         failed: rows with an error, those of ``unread`` among them.
         unread: records that could not be read, so that their systems are not known.
@@ -190,6 +190,7 @@ class Engine:
         self._units = Units(self.options.unit, self._splitter, verbatim)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
+        self._reads_fields = self.options.reads_fields
         models = "+".join(own.signature.get(key, "") for key in ("nli", "encoder")).split("+")
         english = any(model.partition("@")[0] in SHIPPED for model in models)
         if english and self.options.language != "en" and not self.options.any_language:
@@ -322,7 +323,7 @@ class Engine:
 
     def digest_of(self, product: Product, summary: Summary) -> str:
         """The digest of the input that the row of a summary carries."""
-        return input_digest(product, summary, fields=self.options.reads_fields)
+        return input_digest(product, summary, fields=self._reads_fields)
 
     def marks(self, item: Product | BadRecord) -> list[Mark]:
         """What tells the rows of an item from those of other input or other settings."""
@@ -403,6 +404,7 @@ class Engine:
         chunk.characters += sum(len(review.text) for review in item.reviews)
         if self._english:
             self._judge_language(item)
+        read = cache(self._units.read)
         for summary in item.summaries:
             job = SummaryJob.build(
                 item,
@@ -418,7 +420,7 @@ class Engine:
                 if self.options.quantities
                 else None,
                 asked=self._units.asked,
-                read=self._units.read,
+                read=read,
             )
             chunk.entries.append(job)
             chunk.pairs += job.naive_pairs
@@ -563,7 +565,7 @@ class Engine:
             signature=signature,
             soft=self.options.soft,
             restricted=bool(self._restriction),
-            fields=self.options.reads_fields,
+            fields=self._reads_fields,
         )
         if self.error_rates is not None and row.prevalence is not None:
             # Empty reviews are not asked: they support nothing, and nothing wrongly.

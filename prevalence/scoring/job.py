@@ -1,4 +1,4 @@
-"""From a finished job to the row of the output."""
+"""One summary under way: its texts, the pairs that it asks, and the row that the answers make."""
 
 from __future__ import annotations
 
@@ -182,6 +182,8 @@ class SummaryJob:
         reviews = restriction.reviews_left(self.product)
         self.nothing_left = reviews.reason or statements.reason
         places = [k for k in statements.places if wordless or says_anything(sentences[k].text)]
+        if not places and restriction.statements is not None and self.nothing_left is None:
+            self.nothing_left = f"no statement with a word satisfies {restriction.statements}"
         self.sentences = tuple(sentences[place] for place in places)
         self.sentence_places = np.asarray(places, np.int64)
         self.of_sentences = len(sentences)

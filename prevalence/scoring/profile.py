@@ -161,9 +161,12 @@ class _Draft:
         """Ask summaries and reviews of other products about the units that count."""
         compared = others.compared(self.job.product, self.job.summary.system)
         hypotheses = self.job.sentence_ids[self.places]
-        reviews = [text for text in map(read, compared.reviews) if text.strip()]
+        summaries, reviews = (
+            [text for text in map(read, texts) if text.strip()]
+            for texts in (compared.summaries, compared.reviews)
+        )
         self.of_others, self.of_reviews = compared.of_summaries, len(reviews)
-        self._summaries = plan.add_product(texts.add_all(map(read, compared.summaries)), hypotheses)
+        self._summaries = plan.add_product(texts.add_all(summaries), hypotheses)
         self._reviews = plan.add_product(texts.add_all(reviews), hypotheses)
 
     def read_others(self, threshold: float, alpha: float, answers: PairScores) -> None:

@@ -8,7 +8,7 @@ the two.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from prevalence.claims.counts import gathered, without_counts
@@ -61,11 +61,9 @@ class Units:
             A function of the summary's text; it raises InputError where the record gives claims
             for other summaries only.
         """
-        if cutter_of(self.kind, product) == _GIVEN:
+        if self.kind != UNITS[0]:
             return lambda _: _placed(self._claims(product, summary))
-        if self.kind == UNITS[0] and not self.verbatim:
-            return lambda text: gathered(self.splitter(text), text)
-        return self.of_reviews(product)
+        return self.splitter if self.verbatim else lambda text: gathered(self.splitter(text), text)
 
     def asked(self, unit: Sentence) -> str:
         """What models are asked of a unit: no single review can say how many others say so."""
@@ -103,10 +101,10 @@ class Units:
         return found
 
     def _claims(self, product: Product, summary: Summary) -> list[Claim]:
-        from prevalence.claims import cut, given
+        from prevalence.claims import given
 
         if cutter_of(self.kind, product) == _CUT:
-            return cut(summary.text, splitter=self.splitter)
+            return _cut_last(summary.text, self.splitter)
         found = given(summary, splitter=self.splitter)
         if found is None:
             raise InputError(
@@ -114,6 +112,14 @@ class Units:
                 f"{summary.system!r} too, or leave them all out, to cut by rule"
             )
         return found
+
+
+@lru_cache(maxsize=1)
+def _cut_last(text: str, splitter: Splitter) -> list[Claim]:
+    """The claims of the summary under way: its units are made of them, then their quantities."""
+    from prevalence.claims import cut
+
+    return cut(text, splitter=splitter)
 
 
 def _placed(claims: Sequence[Claim]) -> tuple[Sentence, ...]:

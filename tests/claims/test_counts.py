@@ -37,6 +37,8 @@ def units(text: str) -> list[str]:
         ("(7 reviews)", ["(7 reviews)"]),
         ("- It lasts.\n  *(7 reviews)*\n- It leaks.", ["It lasts. (7 reviews)", "It leaks."]),
         ("It lasts.\n\n(7 reviews)", ["It lasts. (7 reviews)"]),
+        ("It lasts. (7 reviews)\ncheap too and light",
+         ["It lasts. (7 reviews)", "cheap too and light"]),
     ],
 )  # fmt: skip
 def test_a_count_behind_a_full_stop_is_of_the_sentence_before(text, expected):

@@ -204,6 +204,15 @@ def test_long_text_of_few_tokens_is_read_whole(tokenizers: dict[str, Any]) -> No
     assert store.tokens.tolist() == encode(tokenizers["bert"], ["dry boots keep"])[0]
 
 
+def test_texts_beside_a_long_one_keep_their_order(tokenizers: dict[str, Any]) -> None:
+    texts = ["boots leak", "dry " * 100_000, "keep my feet dry", "dry" + " " * 300_000, "boots"]
+    table = TextTable()
+    store = TokenStore(tokenizers["bert"], head=LIMIT)
+    spans = zip(*store.spans(table, table.add_all(texts)), strict=True)
+    found = [store.tokens[start : start + length][:LIMIT].tolist() for start, length in spans]
+    assert found == [ids[:LIMIT] for ids in encode(tokenizers["bert"], texts)]
+
+
 def test_model_padding_goes_before_the_tokenizers(tokenizers: dict[str, Any]) -> None:
     assert pair_layout(tokenizers["roberta"], name="tiny").pad == 1
     assert pair_layout(tokenizers["roberta"], name="tiny", pad=5).pad == 5

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence import OpinionPrevalence
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import PROFILE_FIGURES, Product, Profile, Review, ScoredSummary, Summary
 from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine, ScoringOptions
@@ -167,6 +167,16 @@ def test_alone_there_is_no_genericness(fake_scorer):
     assert row.profile.missing["review_sap"] == f"{why}review that is not empty"
 
 
+def test_empty_texts_of_other_products_are_not_asked(fake_scorer):
+    own = Product("p", RATED, (Summary("s", FITS),))
+    scorer = fake_scorer()
+    items = [own, *others("<p></p>", "Fits all.")]
+    (row,) = engine_beside(items, scorer).run([own])
+    assert row.profile.genericness == 0.0
+    assert ("Fits all.", FITS) in scorer.asked
+    assert all(premise.strip() for premise, _ in scorer.asked)
+
+
 def test_a_unit_too_long_to_read_is_not_generic(fake_scorer):
     # Nobody was asked about it before: it has no earlier sentence, no name, and empty reviews.
     own = Product("p", (Review(""),), (Summary("s", FITS),))
@@ -262,6 +272,25 @@ def test_rows_come_back_from_json(fake_scorer):
     item = json.loads(row.to_json_line())
     assert ScoredSummary.from_json(item) == row
     assert set(PROFILE_FIGURES) <= set(item["profile"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"groups": {"x": 5}},
+        {"groups": {"x": {}}},
+        {"groups": {"x": {"reviews": 2, "coverage": "a"}}},
+        {"groups": [1]},
+        {"review_coverage": "a"},
+    ],
+)
+def test_damaged_groups_are_an_error_of_the_input(fake_scorer, change):
+    own = Product("p", RATED, (Summary("s", FITS),))
+    (row,) = Engine(fake_scorer(ANSWERS), ScoringOptions(profile=True)).run([own])
+    item = row.to_json()
+    item["profile"] |= change
+    with pytest.raises(InputError, match="not a scored summary"):
+        ScoredSummary.from_json(item)
 
 
 def test_ratings_are_part_of_the_input(fake_scorer):

@@ -156,6 +156,11 @@ def test_nothing_left_is_no_score_and_no_fault(fake_scorer):
     assert engine.scorer.asked == []
     row = scored(labelled(), fake_scorer(ANSWERS), statements_where="text has price")
     assert row.warning == "no statement satisfies text has price"
+    # What is left says nothing.
+    product = Product("p1", REVIEWS, (Summary("s", "It leaks.\n\n\U0001f44d"),))
+    row = scored(product, fake_scorer(), statements_where='text != "It leaks."')
+    assert (row.prevalence, row.error) == (None, None)
+    assert row.warning == 'no statement with a word satisfies text!="It leaks."'
 
 
 def test_a_summary_without_a_sentence_still_scores_0_when_only_reviews_are_restricted(fake_scorer):

@@ -76,6 +76,21 @@ def test_a_quantity_lost_in_the_cutting_is_known(fake_scorer):
     assert unit.support == 1
 
 
+def test_a_summary_is_cut_once(fake_scorer, monkeypatch):
+    calls = []
+
+    def counted(text, **options):
+        calls.append(text)
+        return claims.cutter.cut(text, **options)
+
+    monkeypatch.setattr("prevalence.claims.cut", counted, raising=False)
+    text = "Most users say that it sings, but the base is loose."
+    product = Product("p", (Review("It sings."),), (Summary("s", text),))
+    row = score(fake_scorer({}), product, quantities=True)
+    assert [unit.quantity is None for unit in row] == [False, True]
+    assert calls == [text]
+
+
 def test_counts_in_brackets_are_no_part_of_a_claim(fake_scorer):
     text = "It leaks (7 of 10 reviews). It hums. (Most users) It rusts."
     product = Product("p", (Review("It leaks."),), (Summary("s", text),))
