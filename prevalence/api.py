@@ -15,7 +15,7 @@ from prevalence.errors import ConfigurationError, InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.cuts import CutChecker, CutCounts
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
-from prevalence.readers.fields import FieldError, scrub
+from prevalence.readers.fields import FieldError, read_review, scrub
 from prevalence.records import (
     CLAIMS,
     BadRecord,
@@ -75,8 +75,8 @@ def checked_reviews(reviews: object) -> tuple[Review, ...]:
     """At least one review.
 
     Raises:
-        InputError: no list, an empty one, a review without text, or one whose ``extra`` is no
-            mapping.
+        InputError: no list, an empty one, a review that is no text, no :class:`Review` and no
+            mapping with a ``text``, or one whose ``extra`` is no mapping.
     """
     return tuple(
         _checked_review(item, f"review {place}")
@@ -85,6 +85,11 @@ def checked_reviews(reviews: object) -> tuple[Review, ...]:
 
 
 def _checked_review(item: object, what: str) -> Review:
+    if isinstance(item, Mapping):
+        try:
+            return read_review(what, scrub(dict(item)))
+        except FieldError as error:
+            raise InputError(f"{error.where} {error.problem}; {error.fix}") from None
     if not isinstance(item, Review):
         return Review(checked_text(item, what))
     _check_mapping(item.extra, what)
@@ -146,7 +151,16 @@ def _of_table(record: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a data frame: lists in place of arrays, None in place of NaN, which is missing."""
     values = {k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v
               for k, v in record.items()}  # fmt: skip
-    return {k: None if isinstance(v, float) and math.isnan(v) else v for k, v in values.items()}
+    found = {k: None if _missing(v) else v for k, v in values.items()}
+    if isinstance(reviews := found.get("reviews"), list | tuple):
+        # As an empty cell of a table of reviews.
+        found["reviews"] = ["" if review is None or _missing(review) else review
+                            for review in reviews]  # fmt: skip
+    return found
+
+
+def _missing(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _checked_product(product: Product) -> Product:

@@ -168,6 +168,8 @@ SCORE_FAULTS = [
     (Review("x"), "x", None, "the reviews are Review"),
     ({"r": "x"}, "x", None, "the reviews are dict"),
     (["a", 3], "x", None, "review 1 is int, not text"),
+    (["a", {"stars": 1}], "x", None, "review 1.text is missing; give a string"),
+    (["a", {"text": "b", "n": math.nan}], "x", None, "n is not a finite number"),
     (["a", Review(None)], "x", None, "review 1 is NoneType, not text"),
     (["a"], b"x", None, "the summary is bytes, not text"),
     (["a"], None, None, "the summary is NoneType, not text"),
@@ -397,6 +399,9 @@ def test_rows_of_data_frames_are_read(metric):
     arrays = [{"id": "c", "reviews": np.array(["It fits."]), "summary": "x", "stars": math.nan}]
     (row,) = metric.score_many(arrays)
     assert (row.error, row.extra) == (None, {"stars": None})
+    empty = {"id": "e", "reviews": ["It fits.", math.nan, None], "summary": "It fits."}
+    (row,) = metric.score_many([empty])
+    assert (row.error, row.n_reviews) == (None, 3)
     summary = (Summary("s", "x"),)
     products = [Product("d", np.array(reviews), summary) for reviews in (["It fits.", "So."], [])]
     first, second = metric.score_many(products)

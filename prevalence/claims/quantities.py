@@ -191,6 +191,13 @@ _SPOKEN = (
     (re.compile(r" mentions?$", re.I), " reviews"),
 )  # fmt: skip
 """What numbers and signs are in words that :func:`people_at` reads."""
+_LABELLED = re.compile(r"(?P<label>\w+(?:[ /&-]\w+){0,5})(?: ?:| [–—-]) (?=\w)")
+_ANY = re.compile(r"\b(?:any|ever) (?=\w)|\bany(?:thing|one|body|where)\b", re.IGNORECASE)
+_SOME = {
+    "any": "", "ever": "", "anything": "something", "anyone": "someone", "anybody": "somebody",
+    "anywhere": "somewhere",
+}  # fmt: skip
+"""What a denial says in place of "some"."""
 _BEGIN = re.compile(r"\b\w")
 _STOPS = ".!?…"
 _LABEL = 6
@@ -561,11 +568,17 @@ count=None, exists=False, of=None))
     'A customer returned it.'
     >>> quantified("The battery lasts (7 of 10 reviews).").statement
     'The battery lasts.'
+    >>> quantified("Noise: Few users find it loud.").statement
+    'Noise: Users find it loud.'
     >>> quantified("Most of the battery is left.") is None
     True
     >>> quantified("Half of the buyers love it and half hate it.") is None
     True
     """
+    label = _label(text)
+    named = _in_words(text[len(label) :]) if label else None
+    if named is not None and find_core(tagged(named.statement)) is not None:
+        return named._replace(statement=label + named.statement)
     found = asides(text)
     if len(found) != 1:
         return _in_words(text)
@@ -589,6 +602,15 @@ count=None, exists=False, of=None))
     if said is None and _says_more(rest, framed=begins or after_frame(rest) is not None):
         return None
     return Quantified(said or rest, aside.quantity)
+
+
+def _label(text: str) -> str:
+    """The label that a statement begins with: "Noise: ", or nothing."""
+    found = _LABELLED.match(text)
+    if found is None or people_at(text) is not None:
+        return ""
+    named = " " not in found["label"] or find_core(tagged(found["label"])) is None
+    return found[0] if named else ""
 
 
 def without_words(text: str, quantity: Quantity) -> str | None:
@@ -620,6 +642,15 @@ def without_words(text: str, quantity: Quantity) -> str | None:
 
 def _in_words(text: str) -> Quantified | None:
     """What :func:`quantified` finds in words that do not stand apart."""
+    found = _with_words(text)
+    if found is None or not found.quantity.denies:
+        return found
+    # "None of the users noticed any smell" is asked as "Users noticed smell".
+    said = _ANY.sub(lambda word: _SOME[word[0].split()[0].lower()], found.statement)
+    return found._replace(statement=_begun(said))
+
+
+def _with_words(text: str) -> Quantified | None:
     frame = after_frame(text)
     if frame is not None:
         place, quantity = frame

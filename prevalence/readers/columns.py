@@ -270,6 +270,8 @@ def _refuse_unusable(columns: Columns, path: str, reviews_only: bool) -> None:
     needs = _needs(columns, reviews_only)
     if needs:
         needed, advice = " and ".join(needs.values()), _renaming(columns, needs)
+        if not reviews_only and needs.keys() in ({"review"}, {"summary"}):
+            advice += "; `score` also takes reviews in a file of their own, as --reviews"
         raise InputError(f"{path}:1: needs {needed}{advice}; the columns are: {found}")
 
 
@@ -280,11 +282,11 @@ def _needs(columns: Columns, reviews_only: bool) -> dict[str, str]:
         needs["review"] = (
             'reviews in columns rev1, rev2, ..., in one column "reviews" or row by row in "review"'
         )
-    if reviews_only:
-        return needs
-    if not columns.has_summaries:
+    if not (reviews_only or columns.has_summaries):
         needs["summary"] = 'a column "summary", "summary:SYSTEM" or "summ1"'
-    if columns.id is None and not (columns.wide or columns.reviews is not None):
+    by_row = not (columns.wide or columns.reviews is not None)
+    # Reviews alone may be of one product; a column such as "SKU" says that they are of several.
+    if columns.id is None and by_row and (_like(columns, "id") or not reviews_only):
         needs["id"] = f"a column with the product's id ({', '.join(ID_KEYS)}) in every row"
     return needs
 
@@ -295,9 +297,14 @@ def _renaming(columns: Columns, needs: Iterable[str]) -> str:
     found = [
         f"{escaped(like[0].strip())!r} to {name!r}"
         for name in wanted
-        if len(like := [c for c in columns.header if _letters(c) in _LIKE[name].split()]) == 1
+        if len(like := _like(columns, name)) == 1
     ]
     return f"; rename {' and '.join(found)}" if found else ""
+
+
+def _like(columns: Columns, name: str) -> list[str]:
+    """The columns that may be the one of that name under another name."""
+    return [cell for cell in columns.header if _letters(cell) in _LIKE[name].split()]
 
 
 def _letters(cell: str) -> str:

@@ -32,7 +32,7 @@ from prevalence.errors import InputError
     ("Nobody likes the taste.", "A reviewer likes the taste.", *RANGES["nobody"]),
     ("Everyone loves it.", "A reviewer loves it.", *RANGES["all"]),
     ("It is loved by everyone.", "It is loved by a reviewer.", *RANGES["all"]),
-    ("Nobody had any trouble with it.", "A reviewer had any trouble with it.", *RANGES["nobody"]),
+    ("Nobody had any trouble with it.", "A reviewer had trouble with it.", *RANGES["nobody"]),
     ("Some find it hard.", "Reviewers find it hard.", *RANGES["some"]),
     ("Overall, several parents say it lasts.", "It lasts.", *RANGES["several"]),
     ("According to many owners, it is loud.", "It is loud.", *RANGES["many"]),
@@ -68,6 +68,15 @@ from prevalence.errors import InputError
     ("More than 80% of users say it works.", "It works.", 0.8, 1.0),
     ("Less than 40% of users complained.", "Users complained.", 0.0, 0.4),
     ("12 of 1,200 users complained.", "Users complained.", 0.01, 0.01),
+    # What a denial is of, in the words of who would affirm it.
+    ("None of the reviewers noticed any smell.", "Reviewers noticed smell.", *RANGES["nobody"]),
+    ("No reviewer ever complained about anything.", "A reviewer complained about something.",
+     *RANGES["nobody"]),
+    # A label stays with what it names.
+    ("Noise: Most users say that it is quiet.", "Noise: It is quiet.", *RANGES["most"]),
+    ("Heat: Two users say that it sleeps hot.", "Heat: It sleeps hot.", 0.0, 1.0),
+    ("Noise level \u2013 Most users find it quiet.", "Noise level \u2013 Users find it quiet.",
+     *RANGES["most"]),
     # Lists, reasons, and what people say with several clauses are one statement.
     ("Most users mention leaks, customer service, and others.",
      "Users mention leaks, customer service, and others.", *RANGES["most"]),
@@ -107,6 +116,7 @@ def test_quantities_by_hand(text, statement, low, high):
     "Everyone is praised for the service.", "9/10 would buy it again.", "1/3 cup is enough.",
     "A 4-5 person tent fits.", "The lid leaks, according to the manual.",
     "Battery: 7 of 10 reviews.", "The numbers are: 7 of 10 reviews.",
+    "Users agree: most parts fit.",
     # Letters that look like others when case is ignored.
     "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
