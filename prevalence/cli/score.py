@@ -464,8 +464,10 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
         why = (
             f"corrected 0.000 ({', '.join(refuted)}): fewer pairs count as supported than the "
             "scorer's rate of false support alone would give, so its error rates do not fit these "
-            "summaries"
+            "reviews"
         )
+        if len(refuted) < len(statistics):
+            why += ", and the corrected scores of the other systems are too low as well"
         console.print(plain(why), style="dim")
     if table.unreadable:
         unread = counted(

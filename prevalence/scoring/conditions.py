@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-_TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|=|<|>|,)|(?P<word>[^\s"<>=!,]+))')
+_TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|==?|<|>|,)|(?P<word>[^\s"<>=!,]+))')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d{1,2}")
 """A comma before three digits may separate thousands, and one before fewer cannot."""
@@ -230,7 +230,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         if match is None:
             raise _fault(text, f"cannot be read at {text[place:].strip()[:20]!r}")
         kind = str(match.lastgroup)
-        yield kind, match[kind]
+        # Programmers write ==.
+        yield kind, "=" if kind == "sign" and match[kind] == "==" else match[kind]
         place = match.end()
 
 
@@ -439,6 +440,8 @@ def _quoted(text: str) -> str:
 
 _SHOWN = 40
 """Characters of a sentence that a message shows."""
+_FEW = 6
+"""Most values that a message lists."""
 _NAMED = 20
 """Most fields that a message names."""
 
@@ -564,6 +567,13 @@ def _why_none(where: Where, objects: Sequence[Mapping[str, Any]]) -> str:
     for clause in where.clauses:
         if clause.finds_no_order(objects):
             return f" (none has a {kind_of(clause)} in {clause.field})"
+        named = clause.operator == "=" and clause.field.casefold() != "text"
+        if named and not any(map(clause.holds, objects)):
+            values = (_plain(field_of(fields, clause.field)) for fields in objects)
+            found = {"" if value is None else str(value) for value in values}
+            if len(found) <= _FEW and max(map(len, found)) <= _SHOWN:
+                listed = ", ".join(_quoted(value) for value in sorted(found))
+                return f" ({clause.field} is one of: {listed})"
     return ""
 
 

@@ -49,6 +49,7 @@ VOLATILE = (
     (re.compile(r"(impl=[a-z-]+-)\d[\d.]*"), r"\1*"),
     (re.compile(r"[\d,.]+ (pairs|tokens)/s"), r"* \1/s"),
     (re.compile(r"^(size +)[\d.]+ MiB", re.MULTILINE), r"\1* MiB"),
+    (re.compile(r"^warning: this processor has no instructions.*\n", re.MULTILINE), ""),
 )
 """What changes from run to run or from release to release, and what stands for it."""
 

@@ -33,6 +33,7 @@ REVIEW = {
     ("condition", "expected"),
     [
         ("rating = 2", True),
+        ("rating == 2", True),
         ("rating = 1, 2", True),
         ("rating = 1,3", False),
         ("rating != 2", False),
@@ -128,6 +129,7 @@ def test_names_of_fields_stand_in_any_case_where_one_matches():
     assert parse_where("ab = 3").missing([fields]) == ["ab"]
     assert parse_where("place.country = fi").holds({"Place": {"Country": "fi"}})
     assert parse_where("Text has x and b = 1").labels == ["b"]
+    assert str(parse_where("a == b")) == "a=b"
 
 
 def test_names_of_several_words_need_quotes():
@@ -190,7 +192,7 @@ def test_nan_is_a_missing_value(nothing):
         ("rating", "a clause needs"),
         ("rating >=", "a clause needs"),
         ("rating >> 4", "a value is missing"),
-        ("rating == 4", "a value is missing"),
+        ("rating = = 4", "a value is missing"),
         (">= 4 rating", "'>=' stands where a field should be"),
         ("rating is 4", "'is' is no operator"),
         ('rating ">=" 4', "'>=' is no operator"),

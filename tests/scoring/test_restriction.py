@@ -136,6 +136,9 @@ def test_rows_say_what_they_are_restricted_to_and_are_read_back(fake_scorer):
         ("when > 2025", "when>2025 (none has a number or a date such as 2024-06-30 in when)"),
         ("day >= 2025", "day>=2025"),
         ("rating > 5", "rating>5"),
+        ("rating = 3", "rating=3 (rating is one of: 4)"),
+        ("day = 2025-06-30", "day=2025-06-30 (day is one of: 2024-06-30)"),
+        ("text = Dim", "text=Dim"),
     ],
 )
 def test_fields_that_cannot_be_compared_are_told(fake_scorer, condition, reason):
