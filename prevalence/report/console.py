@@ -117,16 +117,22 @@ def system_table(rows: Sequence[SystemStatistics], *, width: int = _FILE_WIDTH) 
     Args:
         rows: one entry a system.
         width: characters in a line; where it is short, headers are shortened and the least
-            telling columns left out, so that no number is ever cut.
+            telling columns left out, so that no number is ever cut. A line says which.
     """
     ordered = sorted(rows, key=lambda row: row.order)
     names = [plain(row.system) for row in ordered]
     room = min(max([6, *(name.cell_len for name in names)]), _NAME_WIDTH)
-    headers, columns = _fitting(system_columns(ordered), width - room)
-    return make_table(
+    every = system_columns(ordered)
+    headers, columns = _fitting(every, width - room)
+    table = make_table(
         ("system", *headers),
         zip(names, *(column.cells for column in columns), strict=True),
     )
+    if len(columns) < len(every):
+        left_out = [column.header for column in every if column not in columns]
+        table.caption = Text(f"no room for: {', '.join(left_out)}", "dim")
+        table.caption_justify = "left"
+    return table
 
 
 def comparison_table(comparisons: Sequence[SystemComparison]) -> RenderableType:
@@ -266,7 +272,7 @@ def system_columns(rows: Sequence[SystemStatistics]) -> list[Column]:
                [shown_number(row.contradicted, ".0%") for row in rows]),
         Column("self-contradicting", "self-c.", 2,
                [shown_number(row.self_contradicting, ".0%") for row in rows]),
-        Column("wrong quantities", "wr. q.", 2,
+        Column("wrong quantities", "wrong q.", 8,
                [f"{row.wrong_quantities:,}/{row.quantities:,}" if row.quantities else "–"
                 for row in rows]),
     ]  # fmt: skip

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-_TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign><=|>=|!=|==?|<|>|,)|(?P<word>[^\s"<>=!,]+))')
+_TOKEN = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<sign>[<>!=]?=|[<>,])|(?P<word>[^\s"<>=!,]+))')
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d{1,2}")
 """A comma before three digits may separate thousands, and one before fewer cannot."""

@@ -95,6 +95,17 @@ def test_columns_leave_in_order_of_how_little_they_tell() -> None:
     assert gone == sorted(gone)
 
 
+def test_columns_without_room_are_named_and_wrong_quantities_leave_last() -> None:
+    shares = {"contradicted": 0.1, "self_contradicting": 0.2, "quantities": 9}
+    *_, said = table_at(72, system("s", wrong_quantities=2, **shares))
+    assert said.startswith("no room for: ")
+    assert "characters" in said
+    header, line, *_ = table_at(72, system("s", wrong_quantities=2, **shares))
+    assert "wrong q." in header
+    assert line.split()[-1] == "2/9"
+    assert "no room" not in "".join(table_at(200, system("s", wrong_quantities=2, **shares)))
+
+
 def test_best_system_first_and_failed_last() -> None:
     nothing = {"prevalence": float("nan"), "interval": None, "sentences": float("nan"),
                "characters": float("nan"), "trivial": float("nan"), "redundant": float("nan"),
