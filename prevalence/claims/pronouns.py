@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Core, find_core, head_of, last_noun
 from prevalence.claims.english import verb_of_contraction
 from prevalence.claims.noun_lists import owner_of
+from prevalence.claims.people import TROUBLE
 from prevalence.claims.quantities import people_at
 from prevalence.claims.words import is_plural, word_set
 
@@ -124,13 +126,16 @@ def _told_of(draft: Draft) -> list[Token]:
 
 
 _SOME = word_set("some many most several")
+_TROUBLED = re.compile(rf"\w+ (?:ha[sd]|have) (?:\w+ )?{TROUBLE}", re.IGNORECASE)
+"""What "some" do who are people, whatever was named before: "some had problems with leaks"."""
 
 
 def _put_noun(draft: Draft, subject: list[Token]) -> None:
     """Name the things that "some" stands for: after "rooms are small", "some | rooms have"."""
     noun = [word for word in subject if word.tag not in {"det", "poss"}]
-    people = people_at(" ".join(word.text for word in draft.words))
-    if noun and is_plural(head_of(noun).low) and people is None:
+    text = " ".join(word.text for word in draft.words)
+    people = people_at(text) is not None or _TROUBLED.match(text) is not None
+    if noun and is_plural(head_of(noun).low) and not people:
         named = [word.reworded(word.text.lower()) for word in noun]
         draft.words, draft.changed = [draft.words[0], *named, *draft.words[1:]], True
 

@@ -440,6 +440,8 @@ def test_claims_by_hand(sentence, claims):
     ("Crumbs are few, though large dogs and long-haired cats may clog it.",
      ["Crumbs are few.", "Large dogs may clog it.", "Long-haired cats may clog it."]),
     ("Rooms are small and some face a wall.", ["Rooms are small.", "Some rooms face a wall."]),
+    ("Users like the pockets, but some had problems with leaks.",
+     ["Users like the pockets.", "Some had problems with leaks."]),
     ("For many learners, the app works, and some have gone on to travel.",
      ["For many learners, the app works.", "Some have gone on to travel."]),
     # Labels: one that praises is a claim, another one is left out before a clause.
