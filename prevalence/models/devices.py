@@ -20,6 +20,7 @@ __all__ = [
     "PRECISIONS",
     "RoomErrorsPassed",
     "dtype_name",
+    "in_software",
     "open_device",
     "out_of_memory",
 ]
@@ -71,22 +72,22 @@ def dtype_name(
         raise ConfigurationError(f"unknown dtype {name!r}: choose from {', '.join(among)}")
     if name == "auto":
         return auto
-    _warn_if_slow(name, device)
-    return name
-
-
-def _warn_if_slow(dtype: str, device: torch.device) -> None:
-    """Warn of a half precision on an x86 processor without AVX-512: it has no such instructions."""
-    import torch
-
-    half = dtype in ("float16", "bfloat16")
-    if half and device.type == "cpu" and torch.backends.cpu.get_cpu_capability() == "AVX2":
+    if in_software(name, device):
         warnings.warn(
-            f"this processor has no instructions for {dtype}, which is much slower here than "
+            f"this processor has no instructions for {name}, which is much slower here than "
             "float32; take float32",
             RuntimeWarning,
             stacklevel=2,
         )
+    return name
+
+
+def in_software(name: str, device: torch.device) -> bool:
+    """Whether a precision is computed without instructions for it: halves on x86 without AVX-512."""
+    import torch
+
+    half = name in ("float16", "bfloat16")
+    return half and device.type == "cpu" and torch.backends.cpu.get_cpu_capability() == "AVX2"
 
 
 _NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "status_alloc_failed")
