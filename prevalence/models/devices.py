@@ -83,7 +83,7 @@ def dtype_name(
 
 
 def in_software(name: str, device: torch.device) -> bool:
-    """Whether a precision is computed without instructions for it: halves on x86 without AVX-512."""
+    """Whether there are no instructions for a precision: for halves on x86 without AVX-512."""
     import torch
 
     half = name in ("float16", "bfloat16")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.records import PROFILE_FIGURES
 from prevalence.report.console import system_columns
-from prevalence.report.names import figure_name
+from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.sheets import Cell, Places, Report, Sheet
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemStatistics, SystemTable
@@ -145,12 +145,13 @@ def sentences(rows: Iterable[ScoredSummary]) -> Report:
     ]
     words = {
         "id": "product", "system": "system", "text": "sentence", "masked": "does not count",
+        "quantity": "quantity",
     }  # fmt: skip
     return _listing("sentences", records, words, _SENTENCE)
 
 
 def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> dict[str, Any]:
-    support = sentence.support
+    support, said = sentence.support, sentence.quantity
     return {
         "id": row.id,
         "system": row.system,
@@ -164,6 +165,8 @@ def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> di
         "supporting_reviews": _places(sentence.supporting_reviews),
         "contradicting_reviews": _places(sentence.contradicting_reviews),
         "contradicts": _places(sentence.contradicts),
+        "quantity": None if said is None else quantity_note(said, row.n_reviews),
+        "quantity_agrees": None if said is None else said["agrees"],
         "signature": row.signature,
     }
 

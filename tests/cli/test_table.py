@@ -194,6 +194,20 @@ def test_places_are_lists_in_json_and_one_cell_in_csv(run: Run, by_hand: Path) -
     assert (line["contradicting_reviews"], line["contradicts"]) == ("0, 1, 2", "0")
 
 
+def test_quantities_stand_beside_their_sentences(run: Run, tmp_path: Path) -> None:
+    most = {"text": "Most", "low": 0.5, "high": 1.0, "agrees": False, "interval": [0.0, 0.4],
+            "support": 0, "of": None, "statement": "It is bright."}  # fmt: skip
+    path = tmp_path / "said.jsonl"
+    text = "Most users say that it is bright."
+    sentences = (sentence(text, 0, quantity=most), sentence("It hums.", 1))
+    path.write_text(json.dumps(row("lamp", "a", 0.125, *sentences)), encoding="utf-8")
+    first, second = read(run("table", path, "--of", "sentences", "--format", "csv").stdout)
+    assert first["quantity"] == 'says "Most" (50–100%): the reviews disagree'
+    assert (first["quantity_agrees"], second["quantity_agrees"]) == ("False", "")
+    shown = run("table", path, "--of", "sentences", "--format", "markdown").stdout.splitlines()
+    assert shown[2].startswith("| product | system | sentence | quantity | no. |")
+
+
 def test_a_signature_stands_beside_each_system(run: Run, by_hand: Path) -> None:
     found = read(run("table", by_hand, "--format", "csv").stdout)
     assert {line["signature"] for line in found} == {"prev|nli:x|thr:0.5|bs:1000|seed:12345|v:1"}
