@@ -520,15 +520,25 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"{counted(done.rechecked, 'pair was', 'pairs were')} near the threshold and scored "
             f"again in float32, which changed {counted(done.turned, 'decision')}"
         )
+    if counts.given:
+        note(f"{counts.kept:,} of {counted(counts.given, 'review')} counted")
     if counts.unnamed and not options.no_trivial:
         note(
             f"{counted(counts.unnamed, 'summary has', 'summaries have')} no product name, so no "
             "trivial mask (--product-names gives names)"
         )
+    _note_languages(counts, engine.foreign)
+    if counts.warned:
+        carrying = counted(counts.warned, "summary carries", "summaries carry")
+        note(f'{carrying} a "warning" (see --format jsonl or --explain)')
+
+
+def _note_languages(counts: WorkCounts, foreign: Sequence[str]) -> None:
+    """Products and reviews that are probably not in English, where that matters."""
     if counts.foreign:
         note(
             f"{counted(counts.foreign, 'product is', 'products are')} probably not in English "
-            f"({_some(engine.foreign, counts.foreign)}), which the model or the splitter was made "
+            f"({_some(foreign, counts.foreign)}), which the model or the splitter was made "
             "for (--language, --model)"
         )
     if counts.foreign_reviews:
@@ -537,9 +547,6 @@ def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
             f"{'does' if counts.foreign_reviews == 1 else 'do'} not look English; --reviews-where "
             "'language = en' leaves such reviews out where the file names languages"
         )
-    if counts.warned:
-        carrying = counted(counts.warned, "summary carries", "summaries carry")
-        note(f'{carrying} a "warning" (see --format jsonl or --explain)')
 
 
 def _nothing_left(table: SystemTable) -> str:

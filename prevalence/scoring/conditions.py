@@ -494,6 +494,11 @@ class Restriction:
         return (self.statements, self.reviews, self.first) != (None, None, None)
 
     @property
+    def chooses_reviews(self) -> bool:
+        """Whether some reviews may not count."""
+        return (self.reviews, self.first) != (None, None)
+
+    @property
     def signature(self) -> dict[str, str]:
         """Parts of the signature, on one line and without the sign that separates them."""
         parts = {"statements": self.statements, "reviews": self.reviews}

@@ -88,6 +88,8 @@ class WorkCounts:
             English.
         reviews: reviews of the other products that count, where that is so.
         foreign_reviews: those of them that are clearly not in English.
+        given: reviews of products, where a condition or a number says which of them count.
+        kept: those of them that count.
     """
 
     naive: int = 0
@@ -108,6 +110,8 @@ class WorkCounts:
     foreign: int = 0
     reviews: int = 0
     foreign_reviews: int = 0
+    given: int = 0
+    kept: int = 0
 
     def add_row(self, row: ScoredSummary, *, named: bool) -> None:
         """Count a row of the output."""
@@ -402,6 +406,9 @@ class Engine:
             return
         self.unread.add(item)
         chunk.characters += sum(len(review.text) for review in item.reviews)
+        if self._restriction.chooses_reviews:
+            self.counts.given += len(item.reviews)
+            self.counts.kept += len(self._restriction.reviews_left(item).places)
         if self._english:
             self._judge_language(item)
         read = cache(self._units.read)

@@ -42,7 +42,11 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     score: Run, write: Write, boots: dict[str, Any]
 ) -> None:
     path = write(rated(boots))
+    kept = score(path, "--reviews-where", "rating <= 3")
+    assert "\n2 of 3 reviews counted\n" in kept.stderr
+    assert "\n1 of 3 reviews counted\n" in score(path, "--first-reviews", "1").stderr
     result = score(path, "--statements-where", "text has leak")
+    assert "counted" not in result.stderr
     assert result.exit_code == 0
     assert "1 summary has no score: the conditions leave no statement" in result.stderr
     assert result.stdout.splitlines()[1].split()[:2] == ["double", "0.333"]
