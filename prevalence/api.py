@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -87,9 +86,16 @@ def checked_reviews(reviews: object) -> tuple[Review, ...]:
 def _checked_review(item: object, what: str) -> Review:
     if isinstance(item, Mapping):
         try:
-            return read_review(what, scrub(dict(item)))
+            fields = scrub(_without_missing(item))
+        except FieldError as error:
+            place = ".".join(filter(None, (what, error.where)))
+            raise InputError(f"{place} {error.problem}; {error.fix}") from None
+        try:
+            return read_review(what, fields)
         except FieldError as error:
             raise InputError(f"{error.where} {error.problem}; {error.fix}") from None
+    if _missing(item):
+        return Review("")
     if not isinstance(item, Review):
         return Review(checked_text(item, what))
     _check_mapping(item.extra, what)
@@ -153,14 +159,22 @@ def _of_table(record: Mapping[str, Any]) -> dict[str, Any]:
               for k, v in record.items()}  # fmt: skip
     found = {k: None if _missing(v) else v for k, v in values.items()}
     if isinstance(reviews := found.get("reviews"), list | tuple):
-        # As an empty cell of a table of reviews.
-        found["reviews"] = ["" if review is None or _missing(review) else review
+        found["reviews"] = [_without_missing(review) if isinstance(review, Mapping)
+                            else "" if _missing(review) else review
                             for review in reviews]  # fmt: skip
     return found
 
 
+def _without_missing(review: Mapping[Any, Any]) -> dict[Any, Any]:
+    """A review's fields; a missing text is an empty one, as an empty cell of a table is."""
+    fields = {k: None if _missing(v) else v for k, v in review.items()}
+    return {**fields, "text": ""} if fields.get("text", "") is None else fields
+
+
 def _missing(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+    """Whether data frames hold nothing there: None, NaN, NA or NaT."""
+    nan = isinstance(value, float | np.floating) and bool(np.isnan(value))
+    return value is None or nan or type(value).__name__ in {"NAType", "NaTType"}
 
 
 def _checked_product(product: Product) -> Product:
@@ -168,15 +182,20 @@ def _checked_product(product: Product) -> Product:
         raise InputError(
             f"the summaries are {type(product.summaries).__name__}: give a tuple of Summary objects"
         )
-    given = product.reviews
-    none = given is None or (isinstance(given, Sized) and len(given) == 0)
     return replace(
         product,
         id=checked_text(product.id, "id"),
         name=checked_name(product.name),
-        reviews=() if none else checked_reviews(given),
+        reviews=() if _is_empty(product.reviews) else checked_reviews(product.reviews),
         summaries=tuple(_checked_summary(summary) for summary in product.summaries),
     )
+
+
+def _is_empty(items: Any) -> bool:
+    try:
+        return len(items) == 0
+    except TypeError:
+        return items is None
 
 
 def _checked_summary(summary: object) -> Summary:
@@ -222,7 +241,10 @@ def _check_mapping(extra: object, whose: str) -> None:
 
 def _several(items: object, what: str) -> list[Any]:
     # One text is iterable too: without this check its characters would be scored.
-    if isinstance(items, str | Mapping | Review) or not isinstance(items, Iterable):
+    one = isinstance(items, str | Mapping | Review) or (
+        isinstance(items, np.ndarray) and not items.ndim
+    )
+    if one or not isinstance(items, Iterable):
         raise InputError(f"the {what} are {type(items).__name__}: give a list of texts")
     listed = list(items)
     if not listed:

@@ -169,7 +169,8 @@ SCORE_FAULTS = [
     ({"r": "x"}, "x", None, "the reviews are dict"),
     (["a", 3], "x", None, "review 1 is int, not text"),
     (["a", {"stars": 1}], "x", None, "review 1.text is missing; give a string"),
-    (["a", {"text": "b", "n": math.nan}], "x", None, "n is not a finite number"),
+    (["a", {"text": "b", "n": math.inf}], "x", None, "review 1.n is not a finite number"),
+    (["a", {"text": "b", 5: 1}], "x", None, "review 1 has a key that"),
     (["a", Review(None)], "x", None, "review 1 is NoneType, not text"),
     (["a"], b"x", None, "the summary is bytes, not text"),
     (["a"], None, None, "the summary is NoneType, not text"),
@@ -399,11 +400,14 @@ def test_rows_of_data_frames_are_read(metric):
     arrays = [{"id": "c", "reviews": np.array(["It fits."]), "summary": "x", "stars": math.nan}]
     (row,) = metric.score_many(arrays)
     assert (row.error, row.extra) == (None, {"stars": None})
-    empty = {"id": "e", "reviews": ["It fits.", math.nan, None], "summary": "It fits."}
-    (row,) = metric.score_many([empty])
-    assert (row.error, row.n_reviews) == (None, 3)
+    missing = [math.nan, None, np.float32("nan"), pandas.NA, {"text": None}]
+    reviews = ["It fits.", {"text": "So.", "rating": math.nan}, *missing]
+    (row,) = metric.score_many([{"id": "e", "reviews": reviews, "summary": "It fits."}])
+    assert (row.error, row.n_reviews) == (None, 7)
+    assert metric.score(pandas.Series(reviews), "It fits.").n_reviews == 7
     summary = (Summary("s", "x"),)
-    products = [Product("d", np.array(reviews), summary) for reviews in (["It fits.", "So."], [])]
-    first, second = metric.score_many(products)
+    given = (np.array(["It fits.", "So."]), np.array([]), np.array("x"))
+    first, second, third = metric.score_many(Product("d", some, summary) for some in given)
+    assert third.error is not None
     assert (first.n_reviews, first.error) == (2, None)
     assert "no reviews; give at least one" in second.error

@@ -192,10 +192,14 @@ _SPOKEN = (
 )  # fmt: skip
 """What numbers and signs are in words that :func:`people_at` reads."""
 _LABELLED = re.compile(r"(?P<label>\w+(?:[ /&-]\w+){0,5})(?: ?:| [–—-]) (?=\w)")
-_ANY = re.compile(r"\b(?:any|ever) (?=\w)|\bany(?:thing|one|body|where)\b", re.IGNORECASE)
+_ANY = re.compile(
+    r"(?<!\bat )(?<!\bby )(?<!\bif )(?<!\bin )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b"
+    r"(?:any of|any (?=(?!at|in|longer|more|time|way)\w)|any(?:thing|one|body|where))\b",
+    re.IGNORECASE,
+)
 _SOME = {
-    "any": "", "ever": "", "anything": "something", "anyone": "someone", "anybody": "somebody",
-    "anywhere": "somewhere",
+    "any of": "some of", "any ": "", "anything": "something", "anyone": "someone",
+    "anybody": "somebody", "anywhere": "somewhere",
 }  # fmt: skip
 """What a denial says in place of "some"."""
 _BEGIN = re.compile(r"\b\w")
@@ -575,11 +579,11 @@ count=None, exists=False, of=None))
     >>> quantified("Half of the buyers love it and half hate it.") is None
     True
     """
-    label = _label(text)
+    found = asides(text)
+    label = "" if found else _label(text)
     named = _in_words(text[len(label) :]) if label else None
     if named is not None and find_core(tagged(named.statement)) is not None:
         return named._replace(statement=label + named.statement)
-    found = asides(text)
     if len(found) != 1:
         return _in_words(text)
     aside = found[0]
@@ -642,15 +646,6 @@ def without_words(text: str, quantity: Quantity) -> str | None:
 
 def _in_words(text: str) -> Quantified | None:
     """What :func:`quantified` finds in words that do not stand apart."""
-    found = _with_words(text)
-    if found is None or not found.quantity.denies:
-        return found
-    # "None of the users noticed any smell" is asked as "Users noticed smell".
-    said = _ANY.sub(lambda word: _SOME[word[0].split()[0].lower()], found.statement)
-    return found._replace(statement=_begun(said))
-
-
-def _with_words(text: str) -> Quantified | None:
     frame = after_frame(text)
     if frame is not None:
         place, quantity = frame
@@ -662,7 +657,10 @@ def _with_words(text: str) -> Quantified | None:
     if people is not None and people.quantity is not None:
         if _says_more(text[begin:]):
             return None
-        return Quantified(_begun(people.named + text[people.end :]), people.quantity)
+        said = people.named + text[people.end :]
+        if people.quantity.denies:  # Who noticed smell did not notice "any".
+            said = _ANY.sub(lambda word: _SOME[word[0].lower()], said)
+        return Quantified(_begun(said), people.quantity)
     for by in islice(_BY.finditer(text), 8):
         people = people_at(text, by.end())
         if people is not None and people.quantity is not None and not _says_more(text):

@@ -466,8 +466,8 @@ def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates 
             "scorer's rate of false support alone would give, so its error rates do not fit these "
             "reviews"
         )
-        if len(refuted) < len(statistics):
-            why += ", and the corrected scores of the other systems are too low as well"
+        if any((found.corrected or 0.0) > 0.0 for found in statistics if not found.rates_refuted):
+            why += ", and the corrected scores of the other systems are probably too low as well"
         console.print(plain(why), style="dim")
     if table.unreadable:
         unread = counted(

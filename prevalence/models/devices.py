@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import warnings
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -86,8 +87,9 @@ def in_software(name: str, device: torch.device) -> bool:
     """Whether there are no instructions for a precision: for halves on x86 without AVX-512."""
     import torch
 
-    half = name in ("float16", "bfloat16")
-    return half and device.type == "cpu" and torch.backends.cpu.get_cpu_capability() == "AVX2"
+    half = name in ("float16", "bfloat16") and device.type == "cpu"
+    x86 = platform.machine().lower() in {"x86_64", "amd64"}
+    return half and x86 and torch.backends.cpu.get_cpu_capability() != "AVX512"
 
 
 _NO_MEMORY = ("out of memory", "not enough memory", "can't allocate memory", "status_alloc_failed")

@@ -47,7 +47,7 @@ __all__ = ["FusedOrPadded", "Grouped", "PremiseFirstReader", "fuses", "group", "
            "placed"]  # fmt: skip
 
 _IN_CACHE = 40_000
-"""Attention scores of a head that a grid has on a CPU, so that all heads' stay in its cache."""
+"""About so many attention scores of a head has a grid on a CPU, so that they stay in its cache."""
 FusedOrPadded = Literal["fused", "padded"]
 Batch = TypeVar("Batch", Packed[Any], Tiled[Any])
 
@@ -214,8 +214,8 @@ def pack(
         tokens: int64 [T], all texts' tokens without special ones.
         spans: int64 [R, 4], at least one row.
         layout: special tokens around a text.
-        scores: most attention scores of a head in one grid; a larger hypothesis goes alone. None
-            sets no limit.
+        scores: most attention scores of a head in one grid, those of rows that fill groups up left
+            aside; a larger hypothesis goes alone. None sets no limit.
 
     Returns:
         NumPy arrays; see :class:`.packed.Packed`.

@@ -166,7 +166,7 @@ def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> di
         "contradicting_reviews": _places(sentence.contradicting_reviews),
         "contradicts": _places(sentence.contradicts),
         "quantity": None if said is None else quantity_note(said, row.n_reviews),
-        "quantity_agrees": None if said is None else said["agrees"],
+        "quantity_agrees": None if said is None else said.get("agrees"),
         "signature": row.signature,
     }
 

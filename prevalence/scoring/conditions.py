@@ -440,6 +440,7 @@ def _quoted(text: str) -> str:
 
 _SHOWN = 40
 """Characters of a sentence that a message shows."""
+_SHORT = re.compile(r'[^"\n\r]{1,40}')
 _FEW = 6
 """Most values that a message lists."""
 _NAMED = 20
@@ -574,11 +575,11 @@ def _why_none(where: Where, objects: Sequence[Mapping[str, Any]]) -> str:
             return f" (none has a {kind_of(clause)} in {clause.field})"
         named = clause.operator == "=" and clause.field.casefold() != "text"
         if named and not any(map(clause.holds, objects)):
-            values = (_plain(field_of(fields, clause.field)) for fields in objects)
-            found = {"" if value is None else str(value) for value in values}
-            if len(found) <= _FEW and max(map(len, found)) <= _SHOWN:
-                listed = ", ".join(_quoted(value) for value in sorted(found))
-                return f" ({clause.field} is one of: {listed})"
+            values = [_plain(field_of(fields, clause.field)) for fields in objects]
+            plain = not any(isinstance(value, dict | list | tuple) for value in values)
+            texts = sorted({str(value) for value in values if value not in (None, "")})
+            if plain and 0 < len(texts) <= _FEW and all(map(_SHORT.fullmatch, texts)):
+                return f" ({clause.field} is one of: {', '.join(map(_quoted, texts))})"
     return ""
 
 

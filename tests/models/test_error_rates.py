@@ -110,7 +110,7 @@ def test_the_command_shows_corrected_scores_with_an_interval(measured, tmp_path)
     assert "|corr:0.8000/0.9000|" in found.stdout
     # Of the other systems no sentence counts, so nothing is asked.
     assert "\ncorrected 0.000 (good): fewer pairs count as supported" in found.stdout
-    assert "the other systems are too low as well" in " ".join(found.stdout.split())
+    assert "the other systems" not in found.stdout
     refused = CliRunner().invoke(main, ["score", str(lamps), "--model", str(TINY), "--corrected"])
     assert refused.exit_code == 2
     assert "error rates are measured" in refused.stderr

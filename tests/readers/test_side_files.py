@@ -174,6 +174,15 @@ def test_reviews_from_objects_with_a_text(tmp_path, text):
         read_reviews(path, product="p")
 
 
+def test_a_table_of_reviews_is_of_one_product_unless_a_column_says_otherwise(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text("stars,review\n5,It fits.\n1,It leaks.\n", encoding="utf-8")
+    assert [review.text for review in read_reviews(path)] == ["It fits.", "It leaks."]
+    path.write_text("SKU,review\nA,It fits.\nB,It leaks.\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"needs a column with the product's id .*; rename 'SKU'"):
+        read_reviews(path)
+
+
 def test_an_object_that_is_no_review_is_named(tmp_path):
     path = tmp_path / "reviews.jsonl"
     path.write_text('{"text": "It fits."}\n{"review": "Too small."}\n')

@@ -139,10 +139,13 @@ def test_rows_say_what_they_are_restricted_to_and_are_read_back(fake_scorer):
         ("rating = 3", "rating=3 (rating is one of: 4)"),
         ("day = 2025-06-30", "day=2025-06-30 (day is one of: 2024-06-30)"),
         ("text = Dim", "text=Dim"),
+        ("tags = c", "tags=c"),
+        ("said = c", "said=c"),
     ],
 )
 def test_fields_that_cannot_be_compared_are_told(fake_scorer, condition, reason):
-    fields = {"when": "June 30, 2024", "day": "2024-06-30", "rating": 4}
+    fields = {"when": "June 30, 2024", "day": "2024-06-30", "rating": 4, "tags": ["a", "b"],
+              "said": 'q"uote'}  # fmt: skip
     review, summary = Review("Bright.", None, fields), Summary("good", "It is bright.")
     product = Product("lamp", (review,), (summary,), None)
     row = scored(product, fake_scorer({}), reviews_where=condition)
