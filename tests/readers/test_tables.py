@@ -402,7 +402,7 @@ def test_bom_before_the_header(tmp_path):
         ("id,summary,price", "needs reviews in columns .*; the columns are: id, summary, price"),
         (
             "id,summary",
-            "needs reviews .*; `score` also takes reviews in a file of their own, as --reviews; the",
+            "needs reviews .*; `score` also takes .* of their own, as --reviews; the",
         ),
         ("id,rev1,price", 'needs a column "summary".*; the columns are: id, rev1, price'),
         ("review,summary", "needs a column with the product's id .*: review, summary"),
