@@ -194,7 +194,7 @@ _SPOKEN = (
 _LABELLED = re.compile(r"(?P<label>\w+(?:[ /&-]\w+){0,5})(?: ?:| [–—-]) (?=\w)")
 _ANY = re.compile(
     r"(?<!\bat )(?<!\bby )(?<!\bif )(?<!\bin )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b"
-    r"(?:any of|any (?=(?!at|in|longer|more|time|way)\w)|any(?:thing|one|body|where))\b",
+    r"(?:any of|any (?!(?:at|in|longer|more|time|way)\b)(?=\w)|any(?:thing|one|body|where))\b",
     re.IGNORECASE,
 )
 _SOME = {

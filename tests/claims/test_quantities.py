@@ -73,6 +73,7 @@ from prevalence.errors import InputError
     ("Almost nobody complained about anything.", "A reviewer complained about something.",
      *RANGES["few"]),
     ("Nobody likes any of the colors.", "A reviewer likes some of the colors.", *RANGES["nobody"]),
+    ("Few users got any instructions.", "Users got instructions.", *RANGES["few"]),
     ("Few users had leaks at any time.", "Users had leaks at any time.", *RANGES["few"]),
     ("No customer had any at all.", "A customer had any at all.", *RANGES["nobody"]),
     ("Few users say it works with any phone.", "It works with any phone.", *RANGES["few"]),
