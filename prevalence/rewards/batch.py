@@ -434,6 +434,8 @@ def _reviews(reviews: object) -> tuple[Review, ...]:
 
 
 def _review(item: object) -> object:
+    if item is None:  # As trainers fill up a batch; it must not count among the reviews.
+        raise InputError("a review is None, not text: give a string")
     if not isinstance(item, Mapping) or "text" not in item:
         return item
     fields = dict(item)

@@ -33,8 +33,11 @@ def given(model: Path) -> cpu_scoring.Setup:
 
 
 def test_both_sides_agree_on_every_architecture(
-    given: cpu_scoring.Setup, capsys: pytest.CaptureFixture[str]
+    given: cpu_scoring.Setup,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(cpu_scoring, "in_software", lambda *_: False)
     row = cpu_scoring.measure(given, repeats=2)
     assert (row["products"], row["summaries"], row["repeats"]) == (1, 2, 2)
     # Two summaries of five sentences: 5 statements, 10 earlier sentences, 15 review pairs each.
@@ -53,6 +56,11 @@ def test_both_sides_agree_on_every_architecture(
     printed = capsys.readouterr().out
     assert "same decisions on all pairs" in printed
     assert "bfloat16" in printed
+
+
+def test_precisions_that_take_too_long_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_scoring, "in_software", lambda *_: True)
+    assert cpu_scoring.forms() == ["float32", "int8"]
 
 
 def test_a_file_that_is_not_there_is_not_replaced_by_another(tmp_path: Path) -> None:
