@@ -144,7 +144,7 @@ def open_form(model: str, form: str) -> PairScorer:
 
 
 def forms() -> list[str]:
-    """Those that this processor has instructions for; any other takes a hundred times as long."""
+    """Those that this processor has instructions for; any other takes many times as long."""
     slow = in_software("bfloat16", torch.device("cpu"))
     return [form for form in FORMS if not (slow and form.startswith("bfloat16"))]
 

@@ -52,11 +52,9 @@ def __getattr__(name: str) -> Any:
         from prevalence.signature import package_version
 
         return package_version()
-    if name in _HOMES:
-        from importlib import import_module
+    from prevalence.lazy import loader
 
-        return getattr(import_module(_HOMES[name]), name)
-    raise AttributeError(f"module 'prevalence' has no attribute {name!r}")
+    return loader(__name__, _HOMES)(name)
 
 
 def __dir__() -> list[str]:

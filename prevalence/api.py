@@ -85,11 +85,7 @@ def checked_reviews(reviews: object) -> tuple[Review, ...]:
 
 def _checked_review(item: object, what: str) -> Review:
     if isinstance(item, Mapping):
-        try:
-            fields = scrub(_without_missing(item))
-        except FieldError as error:
-            place = ".".join(filter(None, (what, error.where)))
-            raise InputError(f"{place} {error.problem}; {error.fix}") from None
+        fields = _checked_keys(_without_missing(item), what)
         try:
             return read_review(what, fields)
         except FieldError as error:
@@ -423,7 +419,7 @@ class OpinionPrevalence:
 
     def score(
         self,
-        reviews: Sequence[str | Review],
+        reviews: Sequence[str | Review | Mapping[str, Any]],
         summary: str,
         *,
         name: str | None = None,
@@ -499,7 +495,7 @@ class OpinionPrevalence:
 
     def support(
         self,
-        reviews: Sequence[str | Review],
+        reviews: Sequence[str | Review | Mapping[str, Any]],
         statements: Sequence[str],
         *,
         progress: Progress | None = None,
@@ -548,7 +544,7 @@ class OpinionPrevalence:
 
     def summarize(
         self,
-        reviews: Sequence[str | Review],
+        reviews: Sequence[str | Review | Mapping[str, Any]],
         options: SummaryOptions | None = None,
         *,
         name: str | None = None,

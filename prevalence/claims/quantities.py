@@ -191,7 +191,6 @@ _SPOKEN = (
     (re.compile(r" mentions?$", re.I), " reviews"),
 )  # fmt: skip
 """What numbers and signs are in words that :func:`people_at` reads."""
-_LABELLED = re.compile(r"(?P<label>\w+(?:[ /&-]\w+){0,5})(?: ?:| [–—-]) (?=\w)")
 _ANY = re.compile(
     r"(?<!\bat )(?<!\bby )(?<!\bif )(?<!\bin )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b"
     r"(?:any of|any (?!(?:at|in|longer|more|time|way)\b)(?=\w)|any(?:thing|one|body|where))\b",
@@ -206,6 +205,7 @@ _BEGIN = re.compile(r"\b\w")
 _STOPS = ".!?…"
 _LABEL = 6
 """Words of the longest label."""
+_LABELLED = re.compile(rf"(?P<label>\w+(?:[ /&-]\w+){{0,{_LABEL - 1}}})(?: ?:| [–—-]) (?=\w)")
 _SEEN = 80
 """Words of a statement that are looked at to find out whether it is one, and characters after "no
 one"."""

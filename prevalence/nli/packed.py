@@ -63,9 +63,9 @@ class Family(ABC):
     def projections(self, layer: Any) -> Projections:
         """Query, key and value of a layer."""
 
+    @abstractmethod
     def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Bias by distance, [..., heads, Q, K], for places [..., Q, 1] and [K], where relative."""
-        raise NotImplementedError
+        """Bias by distance, [..., heads, Q, K], for places [..., Q, 1] and [K]."""
 
     def biases(self, device: Any) -> Tensor | None:
         """Biases of all distances that may occur, [heads, 2 · reach + 1], or None."""
@@ -101,6 +101,10 @@ class BertFamily(Family):
         """The self-attention's own."""
         attention = layer.attention.self
         return attention.query, attention.key, attention.value
+
+    def bias(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Nothing, whatever the distance."""
+        return torch.zeros(self.heads, *(keys - queries).shape[-2:], device=keys.device)
 
     def finish(self, layer: Any, context: Tensor, hidden: Tensor) -> Tensor:
         """Projection, residual and feed-forward part."""

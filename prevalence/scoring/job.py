@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence import metric
+from prevalence.claims.comparison import agreement
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.metric import ReviewMatrix
@@ -385,8 +386,6 @@ def _quantity(job: SummaryJob, k: int, support: int | None) -> dict[str, Any] | 
     found = job.quantities[k] if job.quantities else None
     if found is None:
         return None
-    from prevalence.claims.comparison import agreement
-
     if found.quantity.denies:
         support = job.denied_support.get(k)
     compared = agreement(found.quantity, support, job.n_reviews)

@@ -162,8 +162,8 @@ class _Draft:
         compared = others.compared(self.job.product, self.job.summary.system)
         hypotheses = self.job.sentence_ids[self.places]
         summaries, reviews = (
-            [text for text in map(read, texts) if text.strip()]
-            for texts in (compared.summaries, compared.reviews)
+            [text for text in map(read, given) if text.strip()]
+            for given in (compared.summaries, compared.reviews)
         )
         self.of_others, self.of_reviews = compared.of_summaries, len(reviews)
         self._summaries = plan.add_product(texts.add_all(summaries), hypotheses)

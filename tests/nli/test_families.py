@@ -109,6 +109,7 @@ def test_families_by_model(checkpoint: Callable[..., Path]) -> None:
     assert [type(kind) for kind in kinds] == [BertFamily, MpnetFamily]
     assert [kind.relative for kind in kinds] == [False, True]
     places = torch.arange(3)
+    assert not kinds[0].bias(places[:, None], places).any()
     assert kinds[1].bias(places[:, None], places).shape == (2, 3, 3)
     other = SimpleNamespace(config=SimpleNamespace(model_type="gpt2"))
     with pytest.raises(ModelError, match="is for bert and mpnet classifiers, not gpt2"):
