@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.records import SCHEMA
 from prevalence.runs import Finished
+from prevalence.scored import SCHEMA
 from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:

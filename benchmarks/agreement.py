@@ -41,7 +41,8 @@ from prevalence.meta.levels import (
 )
 from prevalence.nli.cache import default_folder
 from prevalence.readers import read_products
-from prevalence.records import PROFILE_FIGURES, Product
+from prevalence.records import Product
+from prevalence.scored import PROFILE_FIGURES
 from prevalence.stats.coefficients import coefficients, mean_coefficient
 from prevalence.stats.resampling import percentile_interval
 

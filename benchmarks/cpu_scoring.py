@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.nli.pairs import PairScorer
-    from prevalence.records import Product, ScoredSummary
+    from prevalence.records import Product
+    from prevalence.scored import ScoredSummary
 
 TOLERANCE = 1e-5
 INT8 = "int8"

@@ -28,7 +28,7 @@ from prevalence.sentences import get_splitter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
 __all__ = ["made_product", "measured"]
 

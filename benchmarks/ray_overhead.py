@@ -34,7 +34,7 @@ from prevalence.scoring.engine import Engine
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
 TOLERANCE = 1e-5
 

@@ -194,7 +194,7 @@ def sample_rows() -> dict[str, Any]:
     """A full row of each kind, whose keys are the fields."""
     from prevalence.baselines.judges.duels import PairRow
     from prevalence.baselines.rows import ScoreRow
-    from prevalence.records import LeftOut, Passage, Profile, ScoredSentence, ScoredSummary
+    from prevalence.scored import LeftOut, Passage, Profile, ScoredSentence, ScoredSummary
 
     summary = ScoredSummary(
         "", "", 0.0, 1, (), "", warning="", soft_prevalence=0.0, restriction={}, ceiling=1.0,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence, StatementSupport
     from prevalence.errors import PrevalenceError
-    from prevalence.records import Product, Review, ScoredSentence, ScoredSummary, Summary
+    from prevalence.records import Product, Review, Summary
+    from prevalence.scored import ScoredSentence, ScoredSummary
     from prevalence.summarize.candidates import LengthRule
     from prevalence.summarize.extract import Extract, SummaryOptions
 
@@ -38,8 +39,8 @@ _HOMES = {
     "PrevalenceError": "prevalence.errors",
     "Product": "prevalence.records",
     "Review": "prevalence.records",
-    "ScoredSentence": "prevalence.records",
-    "ScoredSummary": "prevalence.records",
+    "ScoredSentence": "prevalence.scored",
+    "ScoredSummary": "prevalence.scored",
     "StatementSupport": "prevalence.api",
     "Summary": "prevalence.records",
     "SummaryOptions": "prevalence.summarize.extract",

@@ -15,15 +15,7 @@ from prevalence.metric import ReviewMatrix
 from prevalence.nli.cuts import CutChecker, CutCounts
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairPlan, PairScorer, Progress, TextTable
 from prevalence.readers.fields import FieldError, read_review, scrub
-from prevalence.records import (
-    CLAIMS,
-    BadRecord,
-    Product,
-    Review,
-    ScoredSummary,
-    Summary,
-    well_formed,
-)
+from prevalence.records import CLAIMS, BadRecord, Product, Review, Summary, well_formed
 from prevalence.scorers.options import shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, open_scorer, refuse_opening
 from prevalence.scoring.engine import Engine, WorkCounts
@@ -32,6 +24,7 @@ from prevalence.scoring.options import ScoringOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.scored import ScoredSummary
     from prevalence.summarize.extract import Extract, SummaryOptions
 
 __all__ = [

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, TypeVar
 
 from prevalence.errors import BackendError, InputError, foreign_output
-from prevalence.records import PROFILE_FIGURES, SCHEMA, ScoredSentence, ScoredSummary
+from prevalence.scored import PROFILE_FIGURES, SCHEMA, ScoredSentence, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -36,7 +36,7 @@ LAYERS = (
         "stats",
         "toml_files",
     },
-    {"records", "nli", "models", "metric", "signature", "claims"},
+    {"records", "scored", "nli", "models", "metric", "signature", "claims"},
     {"readers", "writers"},
     {"labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},

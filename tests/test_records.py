@@ -10,14 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import InputError
-from prevalence.records import (
-    Product,
-    Review,
-    ScoredSentence,
-    ScoredSummary,
-    Summary,
-    input_digest,
-)
+from prevalence.records import Product, Review, Summary, input_digest
+from prevalence.scored import ScoredSentence, ScoredSummary
 
 texts = st.text(max_size=10)
 maybe = st.none

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import InputError
-from prevalence.records import BadRecord, Product, Review, ScoredSentence, ScoredSummary, Summary
+from prevalence.records import BadRecord, Product, Review, Summary
 from prevalence.runs import Finished, skip_finished
+from prevalence.scored import ScoredSentence, ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import (
     CsvWriter,

@@ -17,8 +17,9 @@ from prevalence.errors import InputError
 from prevalence.llm.protocol import Request, Subject
 from prevalence.meta.preferences import neighbour_pairs
 from prevalence.readers.jsonfiles import json_lines
-from prevalence.records import SCHEMA, BadRecord, Product, Summary
+from prevalence.records import BadRecord, Product, Summary
 from prevalence.runs import Finished, Mark, chunks
+from prevalence.scored import SCHEMA
 from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:

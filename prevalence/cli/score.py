@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from prevalence.cli.progress import RunProgress
     from prevalence.distributed import DistributedEngine
     from prevalence.nli.pairs import ScorerCounts
-    from prevalence.records import ScoredSummary
     from prevalence.report.systems import SystemTable
+    from prevalence.scored import ScoredSummary
     from prevalence.scoring.engine import Engine, WorkCounts
     from prevalence.scoring.others import OtherProducts
     from prevalence.stats.correction import ErrorRates

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
 __all__ = ["table"]
 
@@ -89,8 +89,8 @@ class _Rows:
         Raises:
             InputError: a file cannot be read, holds other rows, or a summary of an earlier file.
         """
-        from prevalence.records import ScoredSummary
         from prevalence.report.rows import read_rows
+        from prevalence.scored import ScoredSummary
 
         known: dict[tuple[str | None, str], Path] = {}
         for path in self._paths:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
 __all__ = ["verify"]
 
@@ -136,7 +136,7 @@ def _outcome(again: int, differing: int, changed: int, skipped: int) -> str:
 
 
 def _read(path: Path) -> Iterator[ScoredSummary]:
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
     for where, row in _placed(path):
         if not isinstance(row, dict):

@@ -20,7 +20,7 @@ from prevalence.distributed.worker import (
 )
 from prevalence.errors import BackendError, InputError
 from prevalence.nli.pairs import ScorerCounts
-from prevalence.records import ScoredSummary
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import WorkCounts, add_name
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.unread_values import UnreadValues

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 from prevalence.distributed.splits import parquet
 from prevalence.errors import InputError, first_line
 from prevalence.readers.streams import display
-from prevalence.records import PROFILE_FIGURES, ScoredSummary
+from prevalence.scored import PROFILE_FIGURES, ScoredSummary
 from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count
 
 if TYPE_CHECKING:

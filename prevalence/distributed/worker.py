@@ -28,7 +28,7 @@ from prevalence.errors import (
 )
 from prevalence.metric import implied_pairs
 from prevalence.nli.pairs import TextTable
-from prevalence.records import BadRecord, Product, ScoredSummary, input_digest
+from prevalence.records import BadRecord, Product, input_digest
 from prevalence.runs import Mark, summary_marks, systems_of, until_failure
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.distributed.reading import Reading
+    from prevalence.scored import ScoredSummary
     from prevalence.scoring.engine import Engine
     from prevalence.stats.correction import ErrorRates
 

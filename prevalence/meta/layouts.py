@@ -17,7 +17,7 @@ from prevalence.readers.fields import ID_KEYS, FieldError, describe, escaped, re
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.readers.streams import EmptyInputError
 from prevalence.readers.summeval_op import DIMENSIONS, NAMES_KEYS, snake, system_names
-from prevalence.records import PROFILE_FIGURES
+from prevalence.scored import PROFILE_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from prevalence.errors import InputError
 from prevalence.meta.levels import without_noise
 from prevalence.readers.summeval_op import DIMENSIONS, snake
-from prevalence.records import PROFILE_FIGURES
+from prevalence.scored import PROFILE_FIGURES
 from prevalence.stats.coefficients import mean_coefficient
 
 if TYPE_CHECKING:

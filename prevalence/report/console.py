@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prevalence.api import StatementSupport
-    from prevalence.records import Profile, Review, ScoredSentence, ScoredSummary
+    from prevalence.records import Review
     from prevalence.report.systems import SystemComparison, SystemStatistics
+    from prevalence.scored import Profile, ScoredSentence, ScoredSummary
     from prevalence.stats.resampling import Interval
 
 __all__ = [

@@ -13,17 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.records import (
-    BEYOND,
-    PROFILE_FIGURES,
-    Product,
-    Profile,
-    ScoredSummary,
-    input_digest,
-)
+from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
+from prevalence.scored import BEYOND, PROFILE_FIGURES, Profile, ScoredSummary
 from prevalence.scoring.conditions import as_rating
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from prevalence.baselines.registry import entry_of
 from prevalence.errors import ConfigurationError
 from prevalence.meta.table import own_dimension, unrated_dimension
-from prevalence.records import PROFILE_FIGURES
+from prevalence.scored import PROFILE_FIGURES
 
 if TYPE_CHECKING:
     from collections.abc import Collection

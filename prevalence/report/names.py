@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.records import Profile
+from prevalence.scored import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

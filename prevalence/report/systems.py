@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from prevalence.records import PROFILE_FIGURES
+from prevalence.scored import PROFILE_FIGURES
 from prevalence.stats.correction import corrected_interval, corrected_share
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
@@ -24,7 +24,7 @@ from prevalence.stats.resampling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from prevalence.records import Profile, ScoredSummary
+    from prevalence.scored import Profile, ScoredSummary
     from prevalence.stats.correction import ErrorRates
 
 __all__ = ["RESAMPLES", "SystemComparison", "SystemStatistics", "SystemTable"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from prevalence.records import PROFILE_FIGURES
 from prevalence.report.console import system_columns
 from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.sheets import Cell, Places, Report, Sheet
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import shown_number
+from prevalence.scored import PROFILE_FIGURES
 from prevalence.signature import differences, with_parts
 from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED, FEWEST_PRODUCTS
 from prevalence.writers import SENTENCE_KINDS, sentence_count
@@ -19,7 +19,7 @@ from prevalence.writers import SENTENCE_KINDS, sentence_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from prevalence.records import ScoredSentence, ScoredSummary
+    from prevalence.scored import ScoredSentence, ScoredSummary
 
 __all__ = ["TABLES", "sentences", "summaries", "systems"]
 

@@ -16,7 +16,8 @@ from prevalence.api import checked_name, checked_reviews
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary, well_formed
+from prevalence.records import BadRecord, Product, Review, Summary, well_formed
+from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions

@@ -11,7 +11,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.summarize.candidates import has_content
 
 if TYPE_CHECKING:
-    from prevalence.records import ScoredSummary
+    from prevalence.scored import ScoredSummary
 
 __all__ = ["Shaping"]
 

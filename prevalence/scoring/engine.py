@@ -28,8 +28,9 @@ from prevalence.nli.pairs import (
     TextTable,
     checked_scorer,
 )
-from prevalence.records import BadRecord, Product, ScoredSummary, Summary, input_digest
+from prevalence.records import BadRecord, Product, Summary, input_digest
 from prevalence.runs import Mark, chunks, summary_marks
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.scoring.units import CUTTERS, Units, cutter_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
-from prevalence.records import SHOWN_DECIMALS, Passage
+from prevalence.scored import SHOWN_DECIMALS, Passage
 from prevalence.sentences import Sentence
 
 if TYPE_CHECKING:

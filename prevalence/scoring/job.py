@@ -14,7 +14,8 @@ from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
-from prevalence.records import CLAIMS, SHOWN_DECIMALS, ScoredSentence, ScoredSummary, input_digest
+from prevalence.records import CLAIMS, input_digest
+from prevalence.scored import SHOWN_DECIMALS, ScoredSentence, ScoredSummary
 from prevalence.scoring.conditions import Restriction
 from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 
     from prevalence.claims.quantities import Quantified
     from prevalence.nli.pairs import PairPlan, TextTable
-    from prevalence.records import Passage, Product, Profile, Summary
+    from prevalence.records import Product, Summary
+    from prevalence.scored import Passage, Profile
     from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
 

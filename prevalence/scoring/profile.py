@@ -17,7 +17,7 @@ import numpy as np
 
 from prevalence import metric
 from prevalence.nli.pairs import PairPlan, PairScores, no_pairs
-from prevalence.records import Profile
+from prevalence.scored import Profile
 from prevalence.scoring.conditions import as_rating, field_of, review_fields
 from prevalence.scoring.statements import Statements
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from prevalence import metric
 from prevalence.nli.pairs import FLAG_TOO_LONG, no_pairs
-from prevalence.records import LeftOut
+from prevalence.scored import LeftOut
 from prevalence.sentences import says_anything
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.greedy import upper_bounds

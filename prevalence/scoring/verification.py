@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.records import SHOWN_DECIMALS, BadRecord, ScoredSummary
+from prevalence.records import BadRecord
+from prevalence.scored import SHOWN_DECIMALS, ScoredSummary
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.sentences import DEFAULT_MAX_SENTENCES

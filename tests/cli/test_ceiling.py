@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from prevalence.records import ScoredSentence, ScoredSummary
 from prevalence.report.console import explanation, make_console, system_table
 from prevalence.report.systems import SystemTable
+from prevalence.scored import ScoredSentence, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from prevalence.records import ScoredSummary
+from prevalence.scored import ScoredSummary
 from prevalence.stats.resampling import paired_randomization
 
 if TYPE_CHECKING:

@@ -12,15 +12,8 @@ import pytest
 from prevalence.distributed import PartsWriter, finished_count, finished_parts, part_rows
 from prevalence.distributed.parts import COLUMNS, PART_ROWS
 from prevalence.errors import BackendError, InputError
-from prevalence.records import (
-    PROFILE_FIGURES,
-    BadRecord,
-    Product,
-    Profile,
-    Review,
-    ScoredSummary,
-    Summary,
-)
+from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.scored import PROFILE_FIGURES, Profile, ScoredSummary
 from prevalence.scoring.engine import Engine
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from prevalence.cli import main
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.error_rates import ERRORS_FILE, error_rates_of, read_errors_file
 from prevalence.nli.scorer import NLIScorer
-from prevalence.records import Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
 from prevalence.report.systems import SystemTable
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
 from prevalence.stats.correction import ErrorRates

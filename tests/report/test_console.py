@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from prevalence.api import StatementSupport
-from prevalence.records import Review, ScoredSentence, ScoredSummary
+from prevalence.records import Review
 from prevalence.report.console import (
     comparison_table,
     explanation,
@@ -21,6 +21,7 @@ from prevalence.report.console import (
     system_table,
 )
 from prevalence.report.systems import SystemComparison, SystemStatistics
+from prevalence.scored import ScoredSentence, ScoredSummary
 from prevalence.stats.resampling import Interval
 
 if TYPE_CHECKING:

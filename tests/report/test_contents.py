@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import InputError
-from prevalence.records import Product, Review, ScoredSummary, Summary, input_digest
+from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report.contents import Contents
 from prevalence.report.rows import read_rows
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemTable
+from prevalence.scored import ScoredSummary
 
 
 def filled(rows, **options):

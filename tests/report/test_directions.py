@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from prevalence.baselines.registry import REGISTRY
-from prevalence.records import PROFILE_FIGURES
 from prevalence.report.directions import direction
+from prevalence.scored import PROFILE_FIGURES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "profile.md"
 

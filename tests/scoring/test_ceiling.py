@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from prevalence import OpinionPrevalence
 from prevalence.errors import ConfigurationError
-from prevalence.records import Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.sentences import get_splitter
 from prevalence.summarize.candidates import Candidates, closed

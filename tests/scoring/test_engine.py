@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
-from prevalence.records import BadRecord, Product, Review, ScoredSummary, Summary
+from prevalence.records import BadRecord, Product, Review, Summary
 from prevalence.report.systems import SystemTable
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.conditions import STATEMENTS
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.sentences import get_splitter

@@ -8,7 +8,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prevalence.records import Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.sentences import get_splitter
 

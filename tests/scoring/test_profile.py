@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from prevalence import OpinionPrevalence
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.records import PROFILE_FIGURES, Product, Profile, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
 from prevalence.report.systems import SystemTable
+from prevalence.scored import PROFILE_FIGURES, Profile, ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.scoring.others import OtherProducts
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prevalence.claims.comparison import wilson_interval
-from prevalence.records import Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
+from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
 

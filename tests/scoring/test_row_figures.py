@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from prevalence import metric
 from prevalence.errors import InputError
-from prevalence.records import Product, Review, ScoredSummary, Summary
+from prevalence.records import Product, Review, Summary
+from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 
 columns = st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=1, max_size=8)

@@ -1,0 +1,519 @@
+"""What comes out: scored summaries, and the JSON of ``"schema": 1`` that they are stored as.
+
+The engine makes a :class:`ScoredSummary` of each summary, writers store it, and whoever reads
+stored rows gets the same object again.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from prevalence.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = [
+    "BEYOND",
+    "PROFILE_FIGURES",
+    "SCHEMA",
+    "SHOWN_DECIMALS",
+    "LeftOut",
+    "Passage",
+    "Profile",
+    "ScoredSentence",
+    "ScoredSummary",
+]
+
+SCHEMA = 1
+"""Version of the scored-summary object; raised only when a field changes its meaning."""
+
+SHOWN_DECIMALS = 4
+"""Decimals of probabilities that are shown and decide nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentence of a review that carries the decision about a sentence of a summary.
+
+    Attributes:
+        review: 0-based index of the review.
+        start: offset of the passage's first character in the review.
+        end: offset after its last character.
+        text: the passage.
+        entailment: P(passage entails sentence), in [0, 1].
+        contradiction: P(passage contradicts sentence); None for models without that class.
+    """
+
+    review: int
+    start: int
+    end: int
+    text: str
+    entailment: float
+    contradiction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    """One summary sentence: where it stands, who supports it, and what masks it.
+
+    Attributes:
+        text: the sentence, as models were asked about it, but with its counts of people.
+        start: offset of its first character in the summary.
+        end: offset after its last character.
+        support: number of reviews that imply it; None where its review pairs were not scored.
+        supporting_reviews: 0-based indices of those reviews; None likewise.
+        contradicting_reviews: reviews whose most probable class is contradiction and that do not
+            entail the sentence; None where not scored, and for models without that class.
+        trivial: whether having bought the product implies it.
+        redundant_with: smallest index of an earlier sentence that implies it, or None.
+        entailment: P(review entails sentence) for each review of the record, null for reviews
+            outside a restriction; None where not scored.
+        contradicts: earlier sentences that contradict it; None for models without that class.
+        quantity: its quantity of people beside its support, as ``Agreement.to_json`` of
+            :mod:`prevalence.claims.comparison` gives it, with the ``statement`` that it is
+            about; None where it has none or none was asked about.
+        evidence: the passages behind its supporting and contradicting reviews, by review; None
+            where they were not asked for.
+        contradiction: P(review contradicts sentence), laid out like ``entailment`` and rounded to
+            four decimals; None without ``evidence``, where not scored, and for models without
+            that class.
+    """
+
+    text: str
+    start: int
+    end: int
+    trivial: bool
+    redundant_with: int | None
+    support: int | None = None
+    supporting_reviews: tuple[int, ...] | None = None
+    contradicting_reviews: tuple[int, ...] | None = None
+    entailment: tuple[float | None, ...] | None = None
+    contradicts: tuple[int, ...] | None = None
+    quantity: Mapping[str, Any] | None = None
+    evidence: tuple[Passage, ...] | None = None
+    contradiction: tuple[float | None, ...] | None = None
+
+    @property
+    def contradicted_by(self) -> int | None:
+        """Number of reviews that contradict it; None where not known."""
+        return None if self.contradicting_reviews is None else len(self.contradicting_reviews)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the sentence is neither trivial nor redundant."""
+        return not self.trivial and self.redundant_with is None
+
+    @property
+    def mask(self) -> str | None:
+        """Why the sentence does not count, in words; None where it does."""
+        repeats = None if self.redundant_with is None else f"repeats {self.redundant_with}"
+        return ", ".join(filter(None, ("trivial" if self.trivial else None, repeats))) or None
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the sentence counts and no review implies it."""
+        return self.counts and self.support == 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The sentence as the contract's JSON object."""
+        row: dict[str, Any] = {
+            "text": self.text,
+            "start": self.start,
+            "end": self.end,
+            "support": self.support,
+            "supporting_reviews": _listed(self.supporting_reviews),
+            "contradicting_reviews": _listed(self.contradicting_reviews),
+            "trivial": self.trivial,
+            "redundant_with": self.redundant_with,
+            "entailment": _listed(self.entailment),
+            "contradicts": _listed(self.contradicts),
+            "contradicted_by": self.contradicted_by,
+        }
+        if self.quantity is not None:
+            row["quantity"] = dict(self.quantity)
+        if self.evidence is not None:
+            row["evidence"] = [asdict(passage) for passage in self.evidence]
+        if self.contradiction is not None:
+            row["contradiction"] = list(self.contradiction)
+        return row
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> ScoredSentence:
+        """Rebuild a sentence from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: a value is not one that the object may have.
+        """
+        _check(item, _SENTENCE_VALUES)
+        for passage in item.get("evidence") or ():
+            _check(passage, _PASSAGE_VALUES)
+        alike = ("text", "start", "end", "trivial", "redundant_with", "support")
+        return cls(
+            **{name: item[name] for name in alike},
+            supporting_reviews=_unlisted(item["supporting_reviews"]),
+            contradicting_reviews=_unlisted(item["contradicting_reviews"]),
+            entailment=_unlisted(item["entailment"]),
+            contradicts=_unlisted(item.get("contradicts")),
+            quantity=item.get("quantity"),
+            evidence=_passages(item.get("evidence")),
+            contradiction=_unlisted(item.get("contradiction")),
+        )
+
+
+PROFILE_FIGURES = (
+    "coverage", "soft_coverage", "attested", "contested", "polarity_distance", "equal_coverage",
+    "genericness", "sap", "review_genericness", "review_sap",
+)  # fmt: skip
+"""Figures of a profile that are one number a summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A statement of the reviews that a summary does not imply.
+
+    Attributes:
+        text: the statement.
+        review, start, end: where it first stands: 0-based index of a review, and offsets in it.
+        support: reviews that imply it, among those asked.
+        asked: how many were asked.
+        supporting_reviews: 0-based indices of those that imply it.
+    """
+
+    text: str
+    review: int
+    start: int
+    end: int
+    support: int
+    asked: int
+    supporting_reviews: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The statement as a JSON object."""
+        return {**asdict(self), "supporting_reviews": list(self.supporting_reviews)}
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> LeftOut:
+        """Rebuild it from :meth:`to_json`'s object."""
+        return cls(**{**item, "supporting_reviews": tuple(item["supporting_reviews"])})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What stands beside the prevalence of a summary; see docs/profile.md.
+
+    Attributes:
+        coverage: share of the weight of the reviews' statements that the summary implies, in
+            [0, 1]; a statement weighs as many reviews as imply it.
+        soft_coverage: likewise, with probabilities in place of decisions.
+        coverage_interval: 95% interval of coverage where a sample of the reviews was asked.
+        attested: share of the units that count which at least one review implies.
+        contested: share of the units that count which more reviews contradict than imply.
+        polarity: mean rating of the reviews that imply a unit, averaged over attested units.
+        polarity_target: mean rating of the reviews.
+        polarity_distance: distance of the two, in the ratings' own unit.
+        review_coverage: mean over reviews of how probably a review implies an attested unit.
+        equal_coverage: mean over groups of reviews of the distance between a group's mean and
+            ``review_coverage``; 0 is fair.
+        genericness: share of the system's summaries of other products that imply a unit, averaged
+            over units, masked ones counting 0.
+        sap: prevalence less genericness times its weight.
+        review_genericness, review_sap: likewise with reviews of other products.
+        statements: distinct statements of the reviews that coverage weighs.
+        of_statements: distinct sentences or claims of the reviews, before any was left aside.
+        left_out: statements that the summary does not imply, those with most support first.
+        groups: mean ``review_coverage`` and number of reviews by group, as it was asked for.
+        missing: why a figure that was asked for is None, by figure.
+    """
+
+    coverage: float | None = None
+    soft_coverage: float | None = None
+    coverage_interval: tuple[float, float] | None = None
+    attested: float | None = None
+    contested: float | None = None
+    polarity: float | None = None
+    polarity_target: float | None = None
+    polarity_distance: float | None = None
+    review_coverage: float | None = None
+    equal_coverage: float | None = None
+    genericness: float | None = None
+    sap: float | None = None
+    review_genericness: float | None = None
+    review_sap: float | None = None
+    statements: int = 0
+    of_statements: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+    groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The profile as a JSON object, null where there is no figure."""
+        row = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return row | {
+            "coverage_interval": _listed(self.coverage_interval),
+            "left_out": [one.to_json() for one in self.left_out],
+            "groups": {name: dict(group) for name, group in self.groups.items()},
+            "missing": dict(self.missing),
+        }
+
+    @classmethod
+    def from_json(cls, item: Mapping[str, Any]) -> Profile:
+        """Rebuild a profile from :meth:`to_json`'s object."""
+        _check(item, _PROFILED)
+        for group in item["groups"].values():
+            _check({"reviews": None, **group}, {"reviews": _place, "coverage": _number})
+        left_out = tuple(map(LeftOut.from_json, item["left_out"]))
+        interval = _unlisted(item["coverage_interval"])
+        return cls(**{**item, "coverage_interval": interval, "left_out": left_out})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSummary:
+    """One scored summary, or the reason why it has no score.
+
+    Attributes:
+        id: the product's id; None only for a record that could not be read.
+        system: who wrote the summary.
+        prevalence: in [0, 1]; None when ``error`` is set, or when a restriction leaves nothing,
+            which ``warning`` then says.
+        soft_prevalence: probabilities in place of decisions, when asked for.
+        input_digest: digest of name, reviews and summary, and of the fields that a restriction
+            may read; None for an unreadable record.
+        corrected: prevalence corrected for the scorer's error rates, in [0, 1], when asked for.
+        corrected_most: prevalence if every answer of a review were yes; None without ``corrected``.
+        ceiling: prevalence that greedy construction reaches on the same reviews with as many
+            characters; None where it was not asked for, or the summary has no sentence.
+        profile: coverage and other figures; None where they were not asked for.
+        restriction: what a restricted score is about, or None: places of the ``reviews`` and
+            ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
+        n_reviews: m.
+        sentences: the n sentences in order.
+        signature: what produced the score.
+        error: one line, or None.
+        warning: something that the reader of the score should know, or None.
+        extra: unknown keys of the input record and of its summary.
+    """
+
+    id: str | None
+    system: str | None
+    prevalence: float | None
+    n_reviews: int
+    sentences: tuple[ScoredSentence, ...]
+    signature: str
+    error: str | None = None
+    warning: str | None = None
+    soft_prevalence: float | None = None
+    input_digest: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    restriction: Mapping[str, Any] | None = None
+    ceiling: float | None = None
+    corrected: float | None = None
+    corrected_most: float | None = None
+    profile: Profile | None = None
+
+    @property
+    def counting(self) -> float:
+        """Share of the sentences that are neither trivial nor redundant; 0 without any."""
+        return sum(s.counts for s in self.sentences) / max(len(self.sentences), 1)
+
+    @property
+    def ceiling_share(self) -> float | None:
+        """Prevalence as a share of the ceiling; None without a ceiling, or with one of 0."""
+        reached = self.prevalence
+        return reached / self.ceiling if self.ceiling and reached is not None else None
+
+    @property
+    def self_contradictions(self) -> int | None:
+        """Pairs of sentences of which the earlier contradicts the later; None where not known."""
+        found = [sentence.contradicts for sentence in self.sentences]
+        known = [pairs for pairs in found if pairs is not None]
+        if self.prevalence is None or len(known) < len(found):
+            return None
+        return sum(map(len, known))
+
+    @property
+    def contradictions(self) -> int | None:
+        """Pairs asked about in which the review contradicts the sentence; None likewise."""
+        if self.self_contradictions is None:
+            return None
+        return sum(sentence.contradicted_by or 0 for sentence in self.sentences)
+
+    @property
+    def prefix_curve(self) -> tuple[float, ...]:
+        """Prevalence of the 1, 2, ..., n best supported sentences; see :mod:`prevalence.metric`."""
+        if self.prevalence is None or not self.sentences or not self.n_reviews:
+            return ()
+        # Loads numpy, which reading records does without.
+        from prevalence.metric import prefix_curve
+
+        counts = [sentence.counts for sentence in self.sentences]
+        supports = [sentence.support or 0 for sentence in self.sentences]
+        return prefix_curve(supports, counts, self.n_reviews)
+
+    @property
+    def n_sentences(self) -> int:
+        """n, masked sentences included."""
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[ScoredSentence]:
+        """Iterate over the sentences."""
+        return iter(self.sentences)
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary as the contract's JSON object; its own keys win over passed-through ones."""
+        row: dict[str, Any] = {
+            "schema": SCHEMA,
+            "id": self.id,
+            "system": self.system,
+            "prevalence": self.prevalence,
+            "n_reviews": self.n_reviews,
+            "n_sentences": self.n_sentences,
+            "sentences": [sentence.to_json() for sentence in self.sentences],
+            "signature": self.signature,
+            "input_digest": self.input_digest,
+            "error": self.error,
+            "self_contradictions": self.self_contradictions,
+            "contradictions": self.contradictions,
+            "prefix_curve": list(self.prefix_curve),
+        }
+        if self.ceiling is not None:
+            row |= {"ceiling": self.ceiling, "ceiling_share": self.ceiling_share}
+        if self.corrected is not None:
+            row |= {"corrected": self.corrected, "corrected_most": self.corrected_most}
+        if self.soft_prevalence is not None:
+            row["soft_prevalence"] = self.soft_prevalence
+        if self.profile is not None:
+            row["profile"] = self.profile.to_json()
+        if self.restriction is not None:
+            row["restriction"] = dict(self.restriction)
+        if self.warning is not None:
+            row["warning"] = self.warning
+        return row | {key: value for key, value in self.extra.items() if key not in _ROW_KEYS}
+
+    def to_frame(self) -> Any:
+        """The sentences as a pandas data frame, one a row.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        from prevalence.notebook import data_frame
+
+        keys = ("text", "support", "contradicted_by", "trivial", "redundant_with",
+                "supporting_reviews", "contradicting_reviews")  # fmt: skip
+        return data_frame({key: getattr(one, key) for key in keys} for one in self.sentences)
+
+    def _repr_html_(self) -> str:
+        """The sentences with their counts, as notebooks show them."""
+        from prevalence.notebook import Share, html_table
+
+        score = None if self.prevalence is None else f"prevalence {self.prevalence:.3f}"
+        rows = [
+            (one.text, Share(one.support, self.n_reviews), one.contradicted_by, one.mask)
+            for one in self.sentences
+        ]
+        parts = (self.id, self.system, score, self.error, self.warning)
+        caption = " · ".join(filter(None, parts)) or "no score"
+        headers = ("sentence", "support", "against", "does not count")
+        return html_table(caption, headers, rows, foot=self.signature)
+
+    def to_json_line(self) -> str:
+        """The JSON object on one line, without the newline; the same bytes for the same score."""
+        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> ScoredSummary:
+        """Rebuild a summary from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: the object is not a scored summary of this schema.
+        """
+        if row.get("schema") != SCHEMA or "prevalence" not in row:
+            raise InputError(f"not a scored summary of schema {SCHEMA}")
+        _check(row, _ROW_VALUES)
+        try:
+            return cls(
+                **{name: row[name] for name in _ROW_FIELDS if name in row},
+                sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
+                profile=None if row.get("profile") is None else Profile.from_json(row["profile"]),
+                extra={key: value for key, value in row.items() if key not in _ROW_KEYS},
+            )
+        except (KeyError, TypeError) as error:
+            raise InputError(f"not a scored summary: {error}") from error
+
+
+BEYOND = 1e300
+"""No figure, and no number that becomes a figure, is as large."""
+
+
+def _number(value: object) -> bool:
+    return value is None or (
+        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < BEYOND
+    )
+
+
+def _place(value: object) -> bool:
+    return type(value) is int and 0 <= value < BEYOND
+
+
+def _place_or_none(value: object) -> bool:
+    return value is None or _place(value)
+
+
+def _listing(fits: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or (isinstance(value, list) and all(map(fits, value)))
+
+
+def _is(*kinds: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+_numbers, _places = _listing(_number), _listing(_place)
+_ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "id": _is(str, type(None)), "system": _is(str, type(None)), "prevalence": _number,
+    "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "corrected_most": _number,
+    "sentences": _is(list), "signature": _is(str), "input_digest": _is(str, type(None)),
+    "error": _is(str, type(None)), "warning": _is(str, type(None)), "prefix_curve": _numbers,
+    "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)), "n_reviews": _place,
+}  # fmt: skip
+_SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "text": _is(str), "start": _place, "end": _place, "trivial": _is(bool),
+    "redundant_with": _place_or_none, "support": _place_or_none, "supporting_reviews": _places,
+    "contradicting_reviews": _places, "entailment": _numbers, "contradiction": _numbers,
+    "contradicts": _places, "quantity": _is(dict, type(None)), "evidence": _is(list, type(None)),
+}  # fmt: skip
+_PROFILED = dict.fromkeys((*PROFILE_FIGURES, "review_coverage"), _number) | {"groups": _is(dict)}
+_PASSAGE_VALUES: Mapping[str, Callable[[object], bool]] = {
+    "review": _place, "start": _place, "end": _place, "text": _is(str), "entailment": _number,
+    "contradiction": _number,
+}  # fmt: skip
+"""What a value may be, by key; a key that is missing is another's business."""
+
+
+def _check(item: Mapping[str, Any], values: Mapping[str, Callable[[object], bool]]) -> None:
+    if not isinstance(item, dict):
+        raise InputError(f"not a scored summary: {item!r:.60} is no object")
+    for key, fits in values.items():
+        if key in item and not fits(item[key]):
+            raise InputError(f"not a scored summary: {key} cannot be {item[key]!r:.60}")
+
+
+_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra", "profile"}
+_ROW_KEYS = _ROW_FIELDS | {
+    "schema", "n_sentences", "sentences", "profile", "ceiling_share", "self_contradictions",
+    "contradictions", "prefix_curve",
+}  # fmt: skip
+"""Keys that mean something in a row, present or not: a passed-through key never takes one."""
+
+
+def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:
+    return None if values is None else list(values)
+
+
+def _passages(items: list[dict[str, Any]] | None) -> tuple[Passage, ...] | None:
+    return None if items is None else tuple(Passage(**item) for item in items)
+
+
+def _unlisted(values: list[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
