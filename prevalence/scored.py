@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
     "BEYOND",
@@ -289,6 +289,7 @@ class ScoredSummary:
         restriction: what a restricted score is about, or None: places of the ``reviews`` and
             ``sentences`` that count, ``of_reviews`` and ``of_sentences`` that there are.
         n_reviews: m.
+        review_ids: the ids of the record's reviews, null for one without; None if none has one.
         sentences: the n sentences in order.
         signature: what produced the score.
         error: one line, or None.
@@ -312,6 +313,12 @@ class ScoredSummary:
     corrected: float | None = None
     corrected_most: float | None = None
     profile: Profile | None = None
+    review_ids: tuple[str | None, ...] | None = None
+
+    def named(self, places: Iterable[int]) -> list[int | str]:
+        """What to call reviews: their ids, or their 0-based indices where they have none."""
+        ids = self.review_ids or ()
+        return [place if place >= len(ids) else ids[place] or place for place in places]
 
     @property
     def counting(self) -> float:
@@ -386,6 +393,8 @@ class ScoredSummary:
             row["soft_prevalence"] = self.soft_prevalence
         if self.profile is not None:
             row["profile"] = self.profile.to_json()
+        if self.review_ids is not None:
+            row["review_ids"] = list(self.review_ids)
         if self.restriction is not None:
             row["restriction"] = dict(self.restriction)
         if self.warning is not None:
@@ -437,6 +446,7 @@ class ScoredSummary:
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
                 sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
                 profile=None if row.get("profile") is None else Profile.from_json(row["profile"]),
+                review_ids=_unlisted(row.get("review_ids")),
                 extra={key: value for key, value in row.items() if key not in _ROW_KEYS},
             )
         except (KeyError, TypeError) as error:
@@ -476,6 +486,7 @@ _ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
     "sentences": _is(list), "signature": _is(str), "input_digest": _is(str, type(None)),
     "error": _is(str, type(None)), "warning": _is(str, type(None)), "prefix_curve": _numbers,
     "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)), "n_reviews": _place,
+    "review_ids": _listing(_is(str, type(None))),
 }  # fmt: skip
 _SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
     "text": _is(str), "start": _place, "end": _place, "trivial": _is(bool),
@@ -499,10 +510,12 @@ def _check(item: Mapping[str, Any], values: Mapping[str, Callable[[object], bool
             raise InputError(f"not a scored summary: {key} cannot be {item[key]!r:.60}")
 
 
-_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {"sentences", "extra", "profile"}
+_ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {
+    "sentences", "extra", "profile", "review_ids",
+}  # fmt: skip
 _ROW_KEYS = _ROW_FIELDS | {
     "schema", "n_sentences", "sentences", "profile", "ceiling_share", "self_contradictions",
-    "contradictions", "prefix_curve",
+    "contradictions", "prefix_curve", "review_ids",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
 

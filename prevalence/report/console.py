@@ -179,7 +179,7 @@ def explanation(row: ScoredSummary) -> RenderableType:
     table.add_column(overflow="fold")
     for place, sentence in enumerate(row):
         table.add_row(str(place), _verdict(sentence, row.n_reviews), plain(sentence.text))
-        evidence = _evidence_line(sentence, row.n_reviews)
+        evidence = _evidence_line(sentence, row)
         if evidence:
             table.add_row("", "", plain(evidence, "dim"))
     parts: list[RenderableType] = [head, table]
@@ -187,11 +187,11 @@ def explanation(row: ScoredSummary) -> RenderableType:
         curve = ", ".join(shown_number(value) for value in row.prefix_curve)
         parts.append(Text(f"best supported first: {curve}", "dim"))
     if row.profile is not None:
-        parts += _profile_view(row.profile)
+        parts += _profile_view(row.profile, row)
     return Group(*parts, Text(""))
 
 
-def _profile_view(profile: Profile) -> Iterator[RenderableType]:
+def _profile_view(profile: Profile, row: ScoredSummary) -> Iterator[RenderableType]:
     """The figures of a profile, and what the summary leaves out."""
     figures = [
         f"{figure_name(name)} {shown_number(getattr(profile, name), f'.{digits}f')}"
@@ -215,7 +215,7 @@ def _profile_view(profile: Profile) -> Iterator[RenderableType]:
     table.add_column(overflow="fold")
     for one in profile.left_out:
         table.add_row(f"  {one.support}/{one.asked} support", plain(one.text))
-        table.add_row("", Text(f"reviews {_listed(one.supporting_reviews)}", "dim"))
+        table.add_row("", plain(f"reviews {_listed(row.named(one.supporting_reviews))}", "dim"))
     yield table
 
 
@@ -381,21 +381,21 @@ def _verdict(sentence: ScoredSentence, n_reviews: int) -> Text:
     return Text(note, "red" if sentence.support == 0 else "green")
 
 
-def _evidence_line(sentence: ScoredSentence, n_reviews: int) -> str:
-    """The reviews by index, as the JSON rows have them; empty where there are none to name."""
+def _evidence_line(sentence: ScoredSentence, row: ScoredSummary) -> str:
+    """The reviews by id or, without one, by index; empty where there are none to name."""
     parts = []
     if sentence.supporting_reviews:
-        parts.append(f"reviews {_listed(sentence.supporting_reviews)}")
+        parts.append(f"reviews {_listed(row.named(sentence.supporting_reviews))}")
     if sentence.contradicts:
         parts.append(f"contradicts {_listed(sentence.contradicts)}")
     if sentence.contradicting_reviews:
-        parts.append(f"against {_listed(sentence.contradicting_reviews)}")
+        parts.append(f"against {_listed(row.named(sentence.contradicting_reviews))}")
     if sentence.quantity is not None:
-        parts.append(quantity_note(sentence.quantity, n_reviews))
+        parts.append(quantity_note(sentence.quantity, row.n_reviews))
     return " · ".join(parts)
 
 
-def _listed(places: Sequence[int]) -> str:
+def _listed(places: Sequence[int | str]) -> str:
     named = ", ".join(map(str, places[:_NAMED_REVIEWS]))
     return named + (", …" if len(places) > _NAMED_REVIEWS else "")
 

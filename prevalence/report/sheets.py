@@ -53,8 +53,8 @@ _LATEX = {
 }  # fmt: skip
 
 
-class Places(tuple[int, ...]):
-    """Places in a list: a list in JSON, one cell in CSV.
+class Places(tuple[int | str, ...]):
+    """Places in a list, or names that stand there: a list in JSON, one cell in CSV.
 
     >>> str(Places((0, 3)))
     '0, 3'

@@ -162,13 +162,17 @@ def _of_sentence(row: ScoredSummary, place: int, sentence: ScoredSentence) -> di
         "n_reviews": row.n_reviews,
         "share": None if support is None or not row.n_reviews else support / row.n_reviews,
         "contradicted_by": sentence.contradicted_by,
-        "supporting_reviews": _places(sentence.supporting_reviews),
-        "contradicting_reviews": _places(sentence.contradicting_reviews),
+        "supporting_reviews": _reviews(row, sentence.supporting_reviews),
+        "contradicting_reviews": _reviews(row, sentence.contradicting_reviews),
         "contradicts": _places(sentence.contradicts),
         "quantity": None if said is None else quantity_note(said, row.n_reviews),
         "quantity_agrees": None if said is None else said.get("agrees"),
         "signature": row.signature,
     }
+
+
+def _reviews(row: ScoredSummary, found: Sequence[int] | None) -> Places | None:
+    return None if found is None else Places(row.named(found))
 
 
 def _places(found: Sequence[int] | None) -> Places | None:

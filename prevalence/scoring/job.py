@@ -21,13 +21,13 @@ from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from prevalence.claims.quantities import Quantified
     from prevalence.nli.pairs import PairPlan, TextTable
-    from prevalence.records import Product, Summary
+    from prevalence.records import Product, Review, Summary
     from prevalence.scored import Passage, Profile
     from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
@@ -320,6 +320,7 @@ def scored_summary(
         system=job.summary.system,
         prevalence=None,
         n_reviews=job.n_reviews,
+        review_ids=_ids(job.product.reviews),
         sentences=(),
         signature=signature,
         error=job.error,
@@ -341,6 +342,11 @@ def scored_summary(
         sentences=_sentences(job, job.masks, job.matrix),
         warning=_warning(job),
     )
+
+
+def _ids(reviews: Sequence[Review]) -> tuple[str | None, ...] | None:
+    found = tuple(review.id for review in reviews)
+    return found if any(one is not None for one in found) else None
 
 
 def _sentences(

@@ -89,8 +89,9 @@ def test_a_line_a_sentence_names_the_reviews_behind_it(run: Run, rows: Path, mad
                 assert (line["share"], line["supporting_reviews"]) == ("", "")
                 assert line["masked"] == "trivial" or line["masked"].startswith("repeats")
                 continue
-            named = [int(one) for one in line["supporting_reviews"].split(", ") if one]
-            assert named == supporting
+            ids = row.get("review_ids") or range(row["n_reviews"])
+            named = ", ".join(str(ids[place]) for place in supporting)
+            assert line["supporting_reviews"] == named
             assert float(line["share"]) == len(supporting) / row["n_reviews"]
     assert next(found, None) is None
 
@@ -192,6 +193,19 @@ def test_places_are_lists_in_json_and_one_cell_in_csv(run: Run, by_hand: Path) -
     assert second["supporting_reviews"] == []
     line = read(run(*words, "csv").stdout)[1]
     assert (line["contradicting_reviews"], line["contradicts"]) == ("0, 1, 2", "0")
+
+
+def test_reviews_go_by_their_ids(run: Run, tmp_path: Path) -> None:
+    reviews = [{"id": "=r1", "text": "It is warm."}, "It is cold.", {"id": "r3", "text": "Warm."}]
+    record = {"id": "p", "reviews": reviews, "summary": "It is warm."}
+    (tmp_path / "in.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    words = ("--model", "rouge1-precision", "--threshold", "0.3", "-q")
+    run("score", tmp_path / "in.jsonl", *words, "-o", tmp_path / "rows.jsonl")
+    found = ("table", tmp_path / "rows.jsonl", "--of", "sentences", "--format")
+    assert json.loads(run(*found, "json").stdout)["rows"][0]["supporting_reviews"] == [
+        "=r1", 1, "r3",
+    ]  # fmt: skip
+    assert read(run(*found, "csv").stdout)[0]["supporting_reviews"] == "'=r1, 1, r3"
 
 
 def test_quantities_stand_beside_their_sentences(run: Run, tmp_path: Path) -> None:

@@ -183,6 +183,12 @@ def test_explanation_names_reviews_and_masks() -> None:
     ]
 
 
+def test_explanation_calls_reviews_by_their_ids() -> None:
+    said = ScoredSentence("Dry.", 0, 4, False, None, 2, (0, 3), (1,), (0.9, 0, 0, 0.9))
+    row = replace(scored(said), review_ids=("r[1]", "r2", None, None))
+    assert "reviews r[1], 3 · against r2" in "\n".join(lines_of(explanation(row), 90))
+
+
 def test_explanation_names_a_dozen_reviews_at_most() -> None:
     many = ScoredSentence("Dry.", 0, 4, False, None, 40, tuple(range(40)), None, None)
     assert "10, 11, …" in "\n".join(lines_of(explanation(scored(many)), 120))

@@ -42,6 +42,14 @@ def test_a_finished_job_becomes_a_row():
     assert row.input_digest == input_digest(PRODUCT, SUMMARY)
 
 
+def test_a_row_has_the_ids_of_reviews_if_any_has_one():
+    assert scored_summary(finished(), signature="", soft=False).review_ids is None
+    named = dataclasses.replace(PRODUCT, reviews=(Review("a"), Review("", id="r2")))
+    row = scored_summary(finished(named), signature="", soft=False)
+    assert row.review_ids == (None, "r2")
+    assert row.to_json()["review_ids"] == [None, "r2"]
+
+
 def test_the_summary_wins_over_the_record_in_what_is_passed_through():
     assert scored_summary(finished(), signature="", soft=False).extra == {"k": 1, "both": 2}
 
