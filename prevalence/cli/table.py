@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from prevalence.cli.errors import note
-from prevalence.cli.options import ROWS_PATH, GroupedCommand, option, quiet_option
+from prevalence.cli.options import (
+    ROWS_PATH,
+    GroupedCommand,
+    option,
+    quiet_option,
+    several_names,
+)
 from prevalence.cli.outputs import refuse_repeats
 from prevalence.cli.report import note_differences
 from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
@@ -26,7 +33,7 @@ __all__ = ["table"]
 _EPILOG = """\b
 Examples:
   prevalence table scores.jsonl
-  prevalence table scores.jsonl --format latex
+  prevalence table scores.jsonl --format latex --columns prevalence,redundant
   prevalence table scores.jsonl --of sentences --output sentences.csv
   prevalence table scores.jsonl --of summaries --format markdown
 
@@ -45,10 +52,25 @@ would run as a formula gets a quote before it.
     type=click.Choice(["systems", "summaries", "sentences"]),
     help="What the lines are: systems, summaries or sentences.",
 )  # fmt: skip
+@option(
+    "Output",
+    "--columns",
+    metavar="NAMES",
+    multiple=True,
+    callback=several_names,
+    help="Only these columns of figures, in this order, by their headers (repeat it, or use "
+    "commas). CSV and JSON have all.",
+)
 @sheet_options
 @quiet_option
 def table(
-    *, rows: tuple[Path, ...], kind: str, form: str | None, output: Path | None, quiet: bool
+    *,
+    rows: tuple[Path, ...],
+    kind: str,
+    columns: Sequence[str],
+    form: str | None,
+    output: Path | None,
+    quiet: bool,
 ) -> None:
     """Put rows into a table for a paper or a spreadsheet: systems, summaries or sentences."""
     from prevalence.report.tables import TABLES
@@ -58,9 +80,13 @@ def table(
         raise click.UsageError(
             "sentences are too long for a table in LaTeX; take csv, markdown or --of summaries"
         )
+    if columns and chosen in ("csv", "json"):
+        raise click.UsageError("--columns is for table, markdown and latex; CSV and JSON have all")
     read = _Rows(rows)
     report = TABLES[kind](read)
     read.check(kind)
+    if columns:
+        report = replace(report, sheets=tuple(sheet.only(columns) for sheet in report.sheets))
     write_sheets(report, form=form, output=output)
     if not quiet:
         if read.unscored:

@@ -7,11 +7,12 @@ import io
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.cells import cell_len
 
+from prevalence.errors import InputError
 from prevalence.meta.conventions import printed
 from prevalence.meta.correlate import pairings, unrated_metrics
 from prevalence.report.text import one_line
@@ -100,6 +101,23 @@ class Sheet:
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = ()
     words: int = 1
+
+    def only(self, figures: Sequence[str]) -> Sheet:
+        """The sheet with its words, and of its figures those with these headers, in this order.
+
+        Raises:
+            InputError: a header is not among them.
+        """
+        known = self.columns[self.words :]
+        unknown = [name for name in figures if name not in known]
+        if unknown:
+            raise InputError(f"no column {unknown[0]!r}; there are {', '.join(known)}")
+        kept = [*range(self.words), *(self.columns.index(name, self.words) for name in figures)]
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in kept),
+            rows=tuple(tuple(row[place] for place in kept) for row in self.rows),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,18 @@ def test_systems_in_latex(run: Run, by_hand: Path) -> None:
     assert r"below 6 products no systems are told apart; prev\textbar{}nli:x" in found[-2]
 
 
+def test_columns_are_chosen_by_their_headers(run: Run, by_hand: Path) -> None:
+    words = ("table", by_hand, "--format", "markdown", "--columns")
+    found = run(*words, "summaries, prevalence").stdout.splitlines()
+    assert found[2] == "| system | summaries | prevalence |"
+    assert run(*words, "nonsense").exit_code == 2
+    told = run(*words, "nonsense").stderr
+    assert "no column 'nonsense'; there are" in told
+    assert "prevalence, 95% interval" in told
+    both = run("table", by_hand, "--columns", "prevalence", "--format", "csv")
+    assert (both.exit_code, "CSV and JSON have all" in both.stderr) == (2, True)
+
+
 def test_summaries_as_text(run: Run, by_hand: Path) -> None:
     found = run("table", by_hand, "--of", "summaries").stdout.splitlines()
     headers = "product system error prevalence reviews sentences trivial redundant unsupported"
