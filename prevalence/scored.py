@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.row_values import check, each, listing, maybe, number, of, place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
-    "BEYOND",
     "PROFILE_FIGURES",
     "SCHEMA",
     "SHOWN_DECIMALS",
@@ -147,9 +147,9 @@ class ScoredSentence:
         Raises:
             InputError: a value is not one that the object may have.
         """
-        _check(item, _SENTENCE_VALUES)
+        check(item, _SENTENCE_VALUES, _WHAT)
         for passage in item.get("evidence") or ():
-            _check(passage, _PASSAGE_VALUES)
+            check(passage, _PASSAGE_VALUES, _WHAT)
         alike = ("text", "start", "end", "trivial", "redundant_with", "support")
         return cls(
             **{name: item[name] for name in alike},
@@ -196,7 +196,12 @@ class LeftOut:
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> LeftOut:
-        """Rebuild it from :meth:`to_json`'s object."""
+        """Rebuild it from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: a value is not one that the object may have.
+        """
+        check(item, _LEFT_OUT_VALUES, _WHAT, whole=True)
         return cls(**{**item, "supporting_reviews": tuple(item["supporting_reviews"])})
 
 
@@ -260,10 +265,14 @@ class Profile:
 
     @classmethod
     def from_json(cls, item: Mapping[str, Any]) -> Profile:
-        """Rebuild a profile from :meth:`to_json`'s object."""
-        _check(item, _PROFILED)
+        """Rebuild a profile from :meth:`to_json`'s object.
+
+        Raises:
+            InputError: a value is not one that the object may have.
+        """
+        check(item, _PROFILE_VALUES, _WHAT)
         for group in item["groups"].values():
-            _check({"reviews": None, **group}, {"reviews": _place, "coverage": _number})
+            check(group, _GROUP_VALUES, _WHAT, whole=True)
         left_out = tuple(map(LeftOut.from_json, item["left_out"]))
         interval = _unlisted(item["coverage_interval"])
         return cls(**{**item, "coverage_interval": interval, "left_out": left_out})
@@ -440,7 +449,9 @@ class ScoredSummary:
         """
         if row.get("schema") != SCHEMA or "prevalence" not in row:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
-        _check(row, _ROW_VALUES)
+        check(row, _ROW_VALUES, _WHAT)
+        if row.get("restriction") is not None:
+            check(row["restriction"], _RESTRICTION_VALUES, _WHAT, whole=True)
         try:
             return cls(
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
@@ -453,62 +464,40 @@ class ScoredSummary:
             raise InputError(f"not a scored summary: {error}") from error
 
 
-BEYOND = 1e300
-"""No figure, and no number that becomes a figure, is as large."""
-
-
-def _number(value: object) -> bool:
-    return value is None or (
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < BEYOND
-    )
-
-
-def _place(value: object) -> bool:
-    return type(value) is int and 0 <= value < BEYOND
-
-
-def _place_or_none(value: object) -> bool:
-    return value is None or _place(value)
-
-
-def _listing(fits: Callable[[object], bool]) -> Callable[[object], bool]:
-    return lambda value: value is None or (isinstance(value, list) and all(map(fits, value)))
-
-
-def _is(*kinds: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kinds)
-
-
-_numbers, _places = _listing(_number), _listing(_place)
-_ROW_VALUES: Mapping[str, Callable[[object], bool]] = {
-    "id": _is(str, type(None)), "system": _is(str, type(None)), "prevalence": _number,
-    "soft_prevalence": _number, "ceiling": _number, "corrected": _number, "corrected_most": _number,
-    "sentences": _is(list), "signature": _is(str), "input_digest": _is(str, type(None)),
-    "error": _is(str, type(None)), "warning": _is(str, type(None)), "prefix_curve": _numbers,
-    "restriction": _is(dict, type(None)), "profile": _is(dict, type(None)), "n_reviews": _place,
-    "review_ids": _listing(_is(str, type(None))),
+_text, _maybe_text = of(str), maybe(of(str))
+_number, _place, _places = maybe(number), maybe(place), maybe(listing(place))
+_numbers = maybe(listing(_number))
+# What a value may be, by key.
+_ROW_VALUES = {
+    "id": _maybe_text, "system": _maybe_text, "prevalence": _number, "soft_prevalence": _number,
+    "ceiling": _number, "corrected": _number, "corrected_most": _number, "sentences": of(list),
+    "signature": _text, "input_digest": _maybe_text, "error": _maybe_text, "warning": _maybe_text,
+    "prefix_curve": _numbers, "restriction": maybe(of(dict)), "profile": maybe(of(dict)),
+    "n_reviews": place, "review_ids": maybe(listing(_maybe_text)),
 }  # fmt: skip
-_SENTENCE_VALUES: Mapping[str, Callable[[object], bool]] = {
-    "text": _is(str), "start": _place, "end": _place, "trivial": _is(bool),
-    "redundant_with": _place_or_none, "support": _place_or_none, "supporting_reviews": _places,
-    "contradicting_reviews": _places, "entailment": _numbers, "contradiction": _numbers,
-    "contradicts": _places, "quantity": _is(dict, type(None)), "evidence": _is(list, type(None)),
+_RESTRICTION_VALUES = {
+    "reviews": listing(place), "of_reviews": place, "sentences": listing(place),
+    "of_sentences": place,
 }  # fmt: skip
-_PROFILED = dict.fromkeys((*PROFILE_FIGURES, "review_coverage"), _number) | {"groups": _is(dict)}
-_PASSAGE_VALUES: Mapping[str, Callable[[object], bool]] = {
-    "review": _place, "start": _place, "end": _place, "text": _is(str), "entailment": _number,
+_SENTENCE_VALUES = {
+    "text": _text, "start": place, "end": place, "trivial": of(bool), "redundant_with": _place,
+    "support": _place, "supporting_reviews": _places, "contradicting_reviews": _places,
+    "entailment": _numbers, "contradiction": _numbers, "contradicts": _places,
+    "quantity": maybe(of(dict)), "evidence": maybe(of(list)),
+}  # fmt: skip
+_PASSAGE_VALUES = {
+    "review": place, "start": place, "end": place, "text": _text, "entailment": _number,
     "contradiction": _number,
 }  # fmt: skip
-"""What a value may be, by key; a key that is missing is another's business."""
-
-
-def _check(item: Mapping[str, Any], values: Mapping[str, Callable[[object], bool]]) -> None:
-    if not isinstance(item, dict):
-        raise InputError(f"not a scored summary: {item!r:.60} is no object")
-    for key, fits in values.items():
-        if key in item and not fits(item[key]):
-            raise InputError(f"not a scored summary: {key} cannot be {item[key]!r:.60}")
-
+_PROFILE_VALUES = dict.fromkeys(Profile.__dataclass_fields__, _number) | {
+    "coverage_interval": maybe(listing(number, size=2)), "statements": place,
+    "of_statements": place, "left_out": of(list), "groups": of(dict), "missing": each(_text),
+}  # fmt: skip
+_LEFT_OUT_VALUES = dict.fromkeys(LeftOut.__dataclass_fields__, place) | {
+    "text": _text, "supporting_reviews": listing(place),
+}  # fmt: skip
+_GROUP_VALUES = {"reviews": place, "coverage": _number}
+_WHAT = "a scored summary"
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {
     "sentences", "extra", "profile", "review_ids",

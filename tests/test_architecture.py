@@ -36,7 +36,7 @@ LAYERS = (
         "stats",
         "toml_files",
     },
-    {"records", "scored", "nli", "models", "metric", "signature", "claims"},
+    {"records", "row_values", "scored", "nli", "models", "metric", "signature", "claims"},
     {"readers", "writers"},
     {"labelled", "llm", "scorers", "runs"},
     {"scoring", "summarize"},

@@ -17,7 +17,8 @@ from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
-from prevalence.scored import BEYOND, PROFILE_FIGURES, Profile, ScoredSummary
+from prevalence.row_values import number
+from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
 from prevalence.scoring.conditions import as_rating
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
@@ -119,7 +120,7 @@ class ReportSummary:
     values: dict[str, float] = field(default_factory=dict)
     samples: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     prefix_curve: tuple[float, ...] = ()
-    left_out: tuple[Mapping[str, Any], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     failed: bool = False
     threshold: float | None = None
@@ -482,7 +483,7 @@ class Contents:
             )
         profile = object_at(row, "profile")
         names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
-        left_out = [{**one, "text": str(one["text"])} for one in profile.get("left_out") or ()]
+        left_out = map(LeftOut.from_json, profile.get("left_out") or ())
         sentences = row.get("sentences") or ()
         return ReportSummary(
             system,
@@ -491,7 +492,7 @@ class Contents:
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
             prefix_curve=tuple(map(float, row.get("prefix_curve") or ())),
-            left_out=tuple(sorted(left_out, key=lambda one: -one["support"])),
+            left_out=tuple(sorted(left_out, key=lambda one: -one.support)),
             notes=notes,
             failed=bool(row.get("error")),
             threshold=_number(_threshold(str(row.get("signature") or ""))),
@@ -643,8 +644,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _number(value: object) -> float | None:
-    usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if usable and abs(value) < BEYOND else None  # type: ignore[arg-type]
+    return float(value) if number(value) else None  # type: ignore[arg-type]
 
 
 def _threshold(signature: str) -> float:

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from prevalence.errors import InputError
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report import contents as contents_module
 from prevalence.report import standings, systems
@@ -136,9 +137,14 @@ def test_nothing_is_requested_and_no_attribute_runs(rows):
             assert attributes.get(name, "#").startswith(("#", "data:image/"))
 
 
+def left_out(text):
+    place = {"review": 0, "start": 0, "end": len(text), "supporting_reviews": [0, 2]}
+    return {"text": text, "support": 2, "asked": 3, **place}
+
+
 def test_hostile_texts_stay_texts(hostile_text, row, sentence):
     text = hostile_text
-    profile = {text: 0.5, "left_out": [{"text": text, "support": 1, "reviews": [0]}]}
+    profile = {text: 0.5, "left_out": [left_out(text)]}
     hostile = row(text, text, [sentence(text, [0])], warning=text, signature=text, profile=profile)
     record = Product("p", (Review(text, text),) * 3, (Summary("s", "x"),), name=text)
     hostile["input_digest"] = input_digest(record, record.summaries[0])
@@ -323,9 +329,16 @@ def test_whiskers_are_explained_where_there_are_any(row, sentence):
 
 
 def test_a_statement_left_out_says_of_how_many_reviews(row, sentence):
-    one = {"text": "It hums.", "support": 2, "asked": 3}
-    html = page_of([row("p", "s", [sentence("x", [0])], profile={"left_out": [one]})])
-    assert "2/3 It hums." in "".join(Reader(html).text)
+    profile = {"left_out": [left_out("It hums.")]}
+    html = page_of([row("p", "s", [sentence("x", [0])], profile=profile)])
+    assert "2/3 It hums. reviews 0, 2" in "".join(Reader(html).text)
+
+
+@pytest.mark.parametrize("damage", [{"support": "2"}, {"asked": None}, {"supporting_reviews": 1}])
+def test_a_damaged_statement_is_refused(row, sentence, damage):
+    profile = {"left_out": [left_out("It hums.") | damage]}
+    with pytest.raises(InputError, match=f"{next(iter(damage))} cannot be"):
+        page_of([row("p", "s", [sentence("x", [0])], profile=profile)])
 
 
 def test_pages_of_a_folder_have_titles_of_their_own(rows):
