@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
+from prevalence.row_values import check, each, maybe, natural, number, of
 from prevalence.runs import Finished
 from prevalence.scored import SCHEMA
 from prevalence.writers import finished_rows
@@ -81,10 +82,26 @@ class ScoreRow:
         """
         if row.get("schema") != SCHEMA or not isinstance(row.get("metrics"), dict):
             raise InputError(f"not a score row of schema {SCHEMA}")
+        check(row, _VALUES, "a score row of baselines")
+        for account in (row.get("judge") or {}).values():
+            check(account, _COUNTS, "a score row of baselines")
         try:
             return cls(**{key: value for key, value in row.items() if key != "schema"})
         except TypeError as error:
             raise InputError(f"not a score row of baselines: {error}") from error
+
+
+_text = maybe(of(str))
+_object = maybe(of(dict))
+# What a value may be, by key.
+_VALUES = {
+    "id": _text, "system": _text, "metrics": each(maybe(number)), "signature": of(str),
+    "error": _text, "human": _object, "input_digest": _text, "samples": _object, "judge": _object,
+}  # fmt: skip
+_COUNTS = dict.fromkeys(
+    ("asked", "read", "unparsable", "several", "out_of_range", "failed", "cut", "distinct",
+     "contradictions", "without_percentage"), natural,
+)  # fmt: skip
 
 
 def finished_scores(path: Path) -> Finished[ScoreRow]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from prevalence.errors import InputError
 
-__all__ = ["BEYOND", "Rule", "check", "each", "listing", "maybe", "number", "of", "place"]
+__all__ = ["BEYOND", "Rule", "check", "each", "listing", "maybe", "natural", "number", "of"]
 
 Rule = Callable[[object], bool]
 """Tells whether a value fits."""
@@ -28,7 +28,7 @@ def number(value: object) -> bool:
     return usable and abs(value) < BEYOND  # type: ignore[arg-type]
 
 
-def place(value: object) -> bool:
+def natural(value: object) -> bool:
     """Whether it is a whole number from 0 on."""
     return type(value) is int and 0 <= value < BEYOND
 
@@ -46,7 +46,7 @@ def maybe(fits: Rule) -> Rule:
 def listing(fits: Rule, *, size: int | None = None) -> Rule:
     """The rule of lists whose values fit, of that size where one is given.
 
-    >>> listing(place)([0, 3]), listing(number, size=2)([0.1])
+    >>> listing(natural)([0, 3]), listing(number, size=2)([0.1])
     (True, False)
     """
     return lambda value: (
@@ -59,14 +59,14 @@ def each(fits: Rule) -> Rule:
     return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
 
 
-def check(item: object, rules: Mapping[str, Rule], what: str, *, whole: bool = False) -> None:
+def check(item: object, rules: Mapping[str, Rule], what: str, *, complete: bool = False) -> None:
     """Refuse what is no object, or has a value that breaks its rule.
 
     Args:
         item: what was read.
         rules: a rule for each key.
         what: what the object should belong to, for the message: "a scored summary".
-        whole: refuse it too if a key is missing.
+        complete: refuse it too if a key is missing.
 
     Raises:
         InputError: it does not fit.
@@ -76,7 +76,7 @@ def check(item: object, rules: Mapping[str, Rule], what: str, *, whole: bool = F
     for key, fits in rules.items():
         if key in item and not fits(item[key]):
             raise InputError(f"not {what}: {key} cannot be {_shown(item[key])}")
-        if whole and key not in item:
+        if complete and key not in item:
             raise InputError(f"not {what}: {key} is missing")
 
 

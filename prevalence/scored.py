@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.row_values import check, each, listing, maybe, number, of, place
+from prevalence.row_values import check, each, listing, maybe, natural, number, of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -201,7 +201,7 @@ class LeftOut:
         Raises:
             InputError: a value is not one that the object may have.
         """
-        check(item, _LEFT_OUT_VALUES, _WHAT, whole=True)
+        check(item, _LEFT_OUT_VALUES, _WHAT, complete=True)
         return cls(**{**item, "supporting_reviews": tuple(item["supporting_reviews"])})
 
 
@@ -272,7 +272,7 @@ class Profile:
         """
         check(item, _PROFILE_VALUES, _WHAT)
         for group in item["groups"].values():
-            check(group, _GROUP_VALUES, _WHAT, whole=True)
+            check(group, _GROUP_VALUES, _WHAT, complete=True)
         left_out = tuple(map(LeftOut.from_json, item["left_out"]))
         interval = _unlisted(item["coverage_interval"])
         return cls(**{**item, "coverage_interval": interval, "left_out": left_out})
@@ -451,7 +451,7 @@ class ScoredSummary:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
         check(row, _ROW_VALUES, _WHAT)
         if row.get("restriction") is not None:
-            check(row["restriction"], _RESTRICTION_VALUES, _WHAT, whole=True)
+            check(row["restriction"], _RESTRICTION_VALUES, _WHAT, complete=True)
         try:
             return cls(
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
@@ -465,7 +465,7 @@ class ScoredSummary:
 
 
 _text, _maybe_text = of(str), maybe(of(str))
-_number, _place, _places = maybe(number), maybe(place), maybe(listing(place))
+_number, _place, _places = maybe(number), maybe(natural), maybe(listing(natural))
 _numbers = maybe(listing(_number))
 # What a value may be, by key.
 _ROW_VALUES = {
@@ -473,30 +473,30 @@ _ROW_VALUES = {
     "ceiling": _number, "corrected": _number, "corrected_most": _number, "sentences": of(list),
     "signature": _text, "input_digest": _maybe_text, "error": _maybe_text, "warning": _maybe_text,
     "prefix_curve": _numbers, "restriction": maybe(of(dict)), "profile": maybe(of(dict)),
-    "n_reviews": place, "review_ids": maybe(listing(_maybe_text)),
+    "n_reviews": natural, "review_ids": maybe(listing(_maybe_text)),
 }  # fmt: skip
 _RESTRICTION_VALUES = {
-    "reviews": listing(place), "of_reviews": place, "sentences": listing(place),
-    "of_sentences": place,
+    "reviews": listing(natural), "of_reviews": natural, "sentences": listing(natural),
+    "of_sentences": natural,
 }  # fmt: skip
 _SENTENCE_VALUES = {
-    "text": _text, "start": place, "end": place, "trivial": of(bool), "redundant_with": _place,
+    "text": _text, "start": natural, "end": natural, "trivial": of(bool), "redundant_with": _place,
     "support": _place, "supporting_reviews": _places, "contradicting_reviews": _places,
     "entailment": _numbers, "contradiction": _numbers, "contradicts": _places,
     "quantity": maybe(of(dict)), "evidence": maybe(of(list)),
 }  # fmt: skip
 _PASSAGE_VALUES = {
-    "review": place, "start": place, "end": place, "text": _text, "entailment": _number,
+    "review": natural, "start": natural, "end": natural, "text": _text, "entailment": _number,
     "contradiction": _number,
 }  # fmt: skip
 _PROFILE_VALUES = dict.fromkeys(Profile.__dataclass_fields__, _number) | {
-    "coverage_interval": maybe(listing(number, size=2)), "statements": place,
-    "of_statements": place, "left_out": of(list), "groups": of(dict), "missing": each(_text),
+    "coverage_interval": maybe(listing(number, size=2)), "statements": natural,
+    "of_statements": natural, "left_out": of(list), "groups": of(dict), "missing": each(_text),
 }  # fmt: skip
-_LEFT_OUT_VALUES = dict.fromkeys(LeftOut.__dataclass_fields__, place) | {
-    "text": _text, "supporting_reviews": listing(place),
+_LEFT_OUT_VALUES = dict.fromkeys(LeftOut.__dataclass_fields__, natural) | {
+    "text": _text, "supporting_reviews": listing(natural),
 }  # fmt: skip
-_GROUP_VALUES = {"reviews": place, "coverage": _number}
+_GROUP_VALUES = {"reviews": natural, "coverage": _number}
 _WHAT = "a scored summary"
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {

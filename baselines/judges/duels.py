@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass
 from itertools import combinations, count
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +17,7 @@ from prevalence.llm.protocol import Request, Subject
 from prevalence.meta.preferences import neighbour_pairs
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.records import BadRecord, Product, Summary
+from prevalence.row_values import check, maybe, number, of
 from prevalence.runs import Finished, Mark, chunks
 from prevalence.scored import SCHEMA
 from prevalence.writers import finished_rows
@@ -82,10 +82,21 @@ class PairRow:
         """
         if row.get("schema") != SCHEMA or "verdict_ab" not in row:
             raise InputError(f"not a pair row of schema {SCHEMA}")
+        check(row, _VALUES, "a pair row of judges")
         try:
             return cls(**{key: value for key, value in row.items() if key != "schema"})
         except TypeError as error:
             raise InputError(f"not a pair row of judges: {error}") from error
+
+
+def _verdict(value: object) -> bool:
+    return value is None or (type(value) is int and value in _SWAPPED)
+
+
+_VALUES = dict.fromkeys(PairRow.__dataclass_fields__, maybe(of(str))) | {
+    "verdict_ab": _verdict, "verdict_ba": _verdict, "signature": of(str),
+}  # fmt: skip
+"""What a value of a row may be, by key."""
 
 
 class Duel(NamedTuple):
@@ -370,6 +381,6 @@ def _collect(found: dict[str, list[float]], human: object) -> None:
     for dimension, values in human.items():
         each = values.values() if isinstance(values, dict) else values
         each = each if isinstance(values, list | dict) else [values]
-        numbers = [float(v) for v in each if isinstance(v, int | float) and math.isfinite(v)]
+        numbers = [float(v) for v in each if number(v)]
         if numbers:
             found.setdefault(str(dimension), []).append(sum(numbers) / len(numbers))

@@ -94,7 +94,10 @@ class Regression:
         shapes = [self.support.shape, self.weights.shape, self.mean.shape, self.scale.shape]
         if shapes != [(count, width), (count,), (width,), (width,)]:
             raise ModelError(f"tensors of sizes {shapes} do not fit {width} features")
-        numbers = (self.support, self.weights, self.mean, self.scale, self.intercept, self.gamma)
+        numbers = (
+            self.support, self.weights, self.mean, self.scale, self.intercept, self.gamma,
+            self.constant, self.degree,
+        )  # fmt: skip
         if not all(np.isfinite(part).all() for part in numbers) or not self.scale.all():
             raise ModelError("a number in it is not finite, or a scale is 0")
 

@@ -137,8 +137,9 @@ class _Options(SimpleNamespace):
     "Replies",
     "--top-p",
     metavar="P",
-    type=float,
+    type=click.FloatRange(0, 1, min_open=True),
     default=1.0,
+    show_default=True,
     help="Nucleus sampling: probability to draw from.",
 )
 @option(

@@ -33,7 +33,6 @@ from prevalence.runs import Mark, summary_marks, systems_of, until_failure
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.units import CUTTERS, cutter_of
-from prevalence.scoring.unread_values import UnreadValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -69,15 +68,17 @@ class Failure(NamedTuple):
     @classmethod
     def of(cls, error: PrevalenceError) -> Failure:
         """Take an error apart."""
-        return cls(type(error).__name__, str(error))
+        # Of a class that is another module's own, the nearest above it that everybody knows.
+        kind = next(one for one in type(error).__mro__ if hasattr(errors, one.__name__))
+        return cls(kind.__name__, str(error))
 
     def throw(self) -> NoReturn:
         """Raise the error again.
 
         Raises:
-            PrevalenceError: the error, of its own class.
+            PrevalenceError: the error, of its own class or the nearest that everybody knows.
         """
-        raise getattr(errors, self.kind, PrevalenceError)(self.message)
+        raise getattr(errors, self.kind)(self.message)
 
 
 class Description(NamedTuple):
@@ -247,8 +248,7 @@ class SplitScorer:
             WorkerFault: the fault is not in the records.
         """
         engine = self._engine
-        engine.counts, engine.foreign = WorkCounts(), []
-        engine.unread = UnreadValues(engine.options)
+        engine.count_anew()
         before = engine.scorer_counts
         rows: list[str] = []
         failure: tuple[str, ...] = ()
@@ -283,8 +283,7 @@ class SplitScorer:
                 raise
         else:
             return
-        self._engine.counts = WorkCounts()
-        self._engine.unread = UnreadValues(self._engine.options)
+        self._engine.count_anew()
         for place, row in enumerate(self._one_by_one(split)):
             if place >= given:
                 yield row

@@ -17,7 +17,7 @@ from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
-from prevalence.row_values import number
+from prevalence.row_values import check, each, listing, maybe, natural, number, of
 from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
 from prevalence.scoring.conditions import as_rating
 from prevalence.stats.resampling import (
@@ -356,8 +356,7 @@ class Contents:
             cell
             for result in self.correlations
             for cell in result.get("rows") or ()
-            if cell.get("type", "correlation") == "correlation"
-            and isinstance(cell.get("value"), int | float)
+            if cell.get("type", "correlation") == "correlation" and cell.get("value") is not None
         ]
 
     @property
@@ -583,10 +582,25 @@ def _extracts(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
+_SHARES = ("specificity", "recall", "balanced_accuracy", "auc")
+_UNSEEN_VALUES = dict.fromkeys(_SHARES, maybe(number)) | {
+    "n": natural, "intervals": maybe(each(maybe(listing(maybe(number), size=2)))),
+}  # fmt: skip
+
+
 def _is_calibration(row: Mapping[str, Any]) -> bool:
+    """Whether it is a result of a calibration.
+
+    Raises:
+        InputError: it is one, with a figure that is none.
+    """
     crossed = object_at(row, "dev").get("cross_validation") or {}
     parts = (row.get("dev"), row.get("test") or {}, crossed, crossed and crossed.get("pooled"))
-    return all(isinstance(part, dict) for part in parts)
+    if not all(isinstance(part, dict) for part in parts):
+        return False
+    check(row, {"threshold": number}, "a result of calibrate")
+    check(unseen_figures(row), _UNSEEN_VALUES, "a result of calibrate")
+    return True
 
 
 def unseen_figures(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -597,9 +611,16 @@ def unseen_figures(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_correlations(row: Mapping[str, Any]) -> bool:
-    """Whether each entry with a value says of what; comparisons stand beside them without one."""
-    names = {"row", "dimension", "level", "kind"}
-    return all(one.get("value") is None or names <= {*one} for one in row.get("rows") or ())
+    """Whether each entry with a value says of what; comparisons stand beside them without one.
+
+    Raises:
+        InputError: a value is no number, or what it is of is no text.
+    """
+    values = dict.fromkeys(("row", "dimension", "level", "kind"), of(str)) | {"value": number}
+    with_value = [one for one in row.get("rows") or () if one.get("value") is not None]
+    for one in with_value:
+        check(one, values, "a result of meta correlate")
+    return all({*values} <= {*one} for one in with_value)
 
 
 def _digests(record: Product) -> Iterator[str]:

@@ -344,7 +344,7 @@ def _calibration(result: Mapping[str, Any]) -> _Calibration:
 
     def share(name: str, *, miss: bool = False) -> str:
         value = found.get(name)
-        if not isinstance(value, int | float):
+        if value is None:
             return "–"
         ends = intervals.get(name)
         shown = _share(1 - value if miss else value)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError
 from prevalence.records import BadRecord
 from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
-from prevalence.scorers.options import shared_out, takes
+from prevalence.scorers.options import finite, shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, refuse_opening
 from prevalence.scoring.options import ScoringOptions
 from prevalence.signature import with_parts
@@ -101,7 +99,7 @@ class PrevalenceReward:
         self.shaping = shaping or Shaping()
         unscorable = self.shaping.lowest if unscorable == "lowest" else unscorable
         for value in (failed, unscorable):
-            if value is not None and not _finite(value):
+            if value is not None and not finite(value):
                 raise ConfigurationError(f"a reward must be a finite number or None, not {value!r}")
         self._reviews_column, self._name_column = reviews_column, name_column
         self._failed, self._unscorable = failed, unscorable
@@ -231,10 +229,6 @@ def _refuse_terms(options: Iterable[str]) -> None:
             raise ConfigurationError(
                 f"there is no option {name!r} of a reward: give shaping=Shaping({name}=...)"
             )
-
-
-def _finite(value: object) -> bool:
-    return isinstance(value, Real) and math.isfinite(value)
 
 
 class AsyncReward:

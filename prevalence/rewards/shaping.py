@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
+from prevalence.scorers.options import finite
 from prevalence.summarize.candidates import has_content
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Shaping:
                 "is more than 1: nothing would be left for prevalence"
             )
         for name in ("contradiction", "contested"):
-            if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
+            if not (finite(getattr(self, name)) and getattr(self, name) >= 0.0):
                 raise ConfigurationError(
                     f"the weight of {name} must not be negative, but is {getattr(self, name)}"
                 )

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from prevalence.errors import ConfigurationError, InputError, ModelError, Preval
 from prevalence.metric import check_threshold, decisions
 from prevalence.nli.pairs import PairScorer, PairScores, Progress
 from prevalence.nli.recheck import RecheckedScorer
+from prevalence.row_values import natural
 from prevalence.signature import package_version
 from prevalence.stats.arrays import Bools, Floats
 from prevalence.stats.correction import ErrorRates
@@ -425,8 +427,8 @@ def _counts(products: Any) -> tuple[tuple[int, int, int, int], ...]:
         ConfigurationError: they cannot be error rates.
     """
     found = tuple((a, b, c, d) for a, b, c, d in products)
-    if any(type(count) is not int for counts in found for count in counts):
-        raise ValueError("products holds counts that are no whole numbers")
+    if not all(map(natural, chain.from_iterable(found))):
+        raise ValueError("products holds what is no count")
     if found:
         ErrorRates(found, 0.0)
     return found

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 from prevalence.errors import ConfigurationError
 
-__all__ = ["Description", "check_numbers", "described", "described_fields", "documented",
+__all__ = ["Description", "check_numbers", "described", "described_fields", "documented", "finite",
            "nearest", "shared_out", "takes"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -53,6 +53,18 @@ class Description:
     below: float | None = None
     names: Literal["file", "folder", "scorer"] | None = None
     off: tuple[str, str] | None = None
+
+
+def finite(value: object) -> bool:
+    """Whether it is a finite number.
+
+    >>> finite(0.5), finite(math.inf), finite("x"), finite(10**400)
+    (True, False, False, False)
+    """
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def described(default: Any, help: str, **more: Any) -> Any:  # noqa: A002 - as in click
@@ -99,7 +111,7 @@ def check_numbers(options: Any) -> None:
         if not fits:
             raise ConfigurationError(f"{each.name} must be {rule}, not {value!r}")
         rules = (
-            (math.isfinite(value), "a finite number"),
+            (finite(value), "a finite number"),
             (said.least is None or value >= said.least, f"at least {said.least}"),
             (said.above is None or value > said.above, f"above {said.above}"),
             (said.below is None or value < said.below, f"below {said.below}"),

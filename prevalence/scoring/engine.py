@@ -179,10 +179,7 @@ class Engine:
     ) -> None:
         self.options = options or ScoringOptions()
         self._new_table = new_table
-        self.unread = UnreadValues(self.options)
-        self._judged: Sequence[Review] | None = None
-        self.counts = WorkCounts()
-        self.foreign: list[str] = []
+        self.count_anew()
         own = checked_scorer(scorer).traits
         chosen = self.options.threshold
         # A number of NumPy would be named as such in the signature.
@@ -211,6 +208,15 @@ class Engine:
                 "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
             )
         self.error_rates = self._known_rates() if self.options.corrected else None
+
+    def count_anew(self) -> None:
+        """Forget what was counted: work, values that could not be read, foreign products."""
+        self.counts = WorkCounts()
+        self.unread = UnreadValues(self.options)
+        self.foreign: list[str] = []
+        # Parts of one record share their reviews, which count once.
+        self._chosen: Sequence[Review] | None = None
+        self._judged: Sequence[Review] | None = None
 
     def _known_rates(self) -> ErrorRates:
         """The error rates of the scorer at this threshold.
@@ -407,7 +413,8 @@ class Engine:
             return
         self.unread.add(item)
         chunk.characters += sum(len(review.text) for review in item.reviews)
-        if self._restriction.chooses_reviews:
+        if self._restriction.chooses_reviews and item.reviews is not self._chosen:
+            self._chosen = item.reviews
             self.counts.given += len(item.reviews)
             self.counts.kept += len(self._restriction.reviews_left(item).places)
         if self._english:

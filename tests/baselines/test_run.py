@@ -115,8 +115,19 @@ def test_rows_read_back():
 
 
 @pytest.mark.parametrize(
-    "row", [{}, {"schema": 2, "metrics": {}}, {"schema": 1, "metrics": {}, "prevalence": 1}]
-)
+    "row",
+    [
+        {},
+        {"schema": 2, "metrics": {}},
+        {"schema": 1, "metrics": {}, "prevalence": 1},
+        {"schema": 1, "id": "p", "system": "s", "signature": "", "metrics": {"m": "high"}},
+        {"schema": 1, "id": "p", "system": "s", "signature": "", "metrics": {"m": 10**400}},
+        {"schema": 1, "id": 1, "system": "s", "signature": "", "metrics": {}},
+        {"schema": 1, "id": "p", "system": "s", "signature": "", "metrics": {}, "error": ["x"]},
+        {"schema": 1, "id": "p", "system": "s", "signature": "", "metrics": {},
+         "judge": {"m": {"asked": "x"}}},
+    ],
+)  # fmt: skip
 def test_other_objects_are_refused(row):
     with pytest.raises(InputError, match="not a score row"):
         ScoreRow.from_json(row)

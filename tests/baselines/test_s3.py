@@ -346,6 +346,7 @@ def test_what_is_no_regression_is_refused(tmp_path):
         ({"weights": np.ones(2)}, "do not fit 1 features"),
         ({"scale": np.zeros(1)}, "a scale is 0"),
         ({"intercept": math.nan}, "not finite"),
+        ({"constant": math.nan}, "not finite"),
     ],
 )
 def test_regressions_that_cannot_be_computed(tmp_path, change, message):

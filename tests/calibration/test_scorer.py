@@ -168,6 +168,7 @@ def test_decisions_by_product_are_the_error_rates(fake_scorer, tmp_path):
         [[1, 1, -1, 3]],
         [["x", 1, 1, 1]],
         [[1.5, 1, 1, 1]],
+        [[10**400, 1, 1, 1]],
     ):
         path.write_text(json.dumps(record | {"products": damaged}))
         with pytest.raises(InputError, match="damaged calibration file"):

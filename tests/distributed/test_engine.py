@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import warnings
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from prevalence.distributed import DistributedEngine, Reading
-from prevalence.distributed.worker import Description, SplitScorer, WorkerFault
+from prevalence.distributed.worker import Description, Failure, SplitScorer, WorkerFault
 from prevalence.errors import BackendError, InputError, ModelError
 from prevalence.nli.pairs import PairScorer
 from prevalence.readers import read_products
+from prevalence.readers.streams import EmptyInputError
 from prevalence.runs import Finished, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.writers import finished_rows
@@ -294,6 +296,28 @@ def test_a_foreign_product_counts_once_however_it_is_scored(
         assert (engine.counts.foreign, engine.counts.failed) == (2, len(bad))
         assert engine.foreign == ["p0", "p1"]
     capsys.readouterr()
+
+
+def test_reviews_count_once_however_their_product_is_scored(
+    pool: Any, source: Path, fake_scorer: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = replace(OPTIONS, first_reviews=1)
+    found = []
+    for bad in ((), ("Bright 6.",)):
+        engine = DistributedEngine(
+            pool, [str(source)],
+            lambda bad=bad: Engine(Faulty(fake_scorer(), frozenset(bad)), options),
+        )  # fmt: skip
+        list(engine.run(engine.items()))
+        found.append((engine.counts.given, engine.counts.kept))
+    assert found[0] == found[1]
+    assert found[0][0] > found[0][1] > 0
+    capsys.readouterr()
+
+
+def test_an_error_keeps_the_class_that_everybody_knows() -> None:
+    with pytest.raises(InputError, match="nothing in it"):
+        Failure.of(EmptyInputError("nothing in it")).throw()
 
 
 def test_a_worker_that_can_score_nothing_has_to_start_anew(

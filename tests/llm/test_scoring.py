@@ -300,6 +300,10 @@ def test_which_pairs(tmp_path):
     assert neighbours(items)(items[0]) == [("t", "u"), ("u", "s")]
     with pytest.raises(InputError, match="needs human ratings"):
         neighbours([product("a")])
+    # Neither is a rating.
+    assert neighbours([product("a", s=[10**400, 1], t=[5], u=[True, 3])])(items[0]) == [
+        ("t", "u"), ("u", "s"),
+    ]  # fmt: skip
     path = tmp_path / "pairs.jsonl"
     path.write_text('{"a": "s", "b": "t"}\n{"id": "b", "a": "u", "b": "t"}\n')
     assert [read_pairs(path)(item) for item in items] == [

@@ -110,9 +110,10 @@ def test_records_that_could_not_be_read_are_named_by_their_ids(rows):
 
 
 def test_profiles_and_score_rows_join_the_prevalence_of_a_summary(rows):
+    place = {"review": 0, "start": 0, "end": 1, "asked": 2}
     left_out = [
-        {"text": "a", "support": 1, "reviews": [0]},
-        {"text": "b", "support": 2, "reviews": [0, 1]},
+        {"text": "a", "support": 1, "supporting_reviews": [0], **place},
+        {"text": "b", "support": 2, "supporting_reviews": [0, 1], **place},
     ]
     profile = {"coverage": 0.4, "left_out": left_out}
     contents = filled([
@@ -124,7 +125,7 @@ def test_profiles_and_score_rows_join_the_prevalence_of_a_summary(rows):
     assert summary.values == {
         "prevalence": pytest.approx(2 / 3), "ceiling": 0.8, "coverage": 0.4, "rouge-1": 0.25,
     }  # fmt: skip
-    assert [one["text"] for one in summary.left_out] == ["b", "a"]
+    assert [one.text for one in summary.left_out] == ["b", "a"]
     assert [line.name for line in contents.systems] == ["good", "human"]
     assert contents.systems[1].means == {"rouge-1": 0.5}
     assert len(contents.products) == 1

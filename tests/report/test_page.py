@@ -220,6 +220,23 @@ def test_error_rates_of_a_calibration_are_shown():
     assert "10%" in text
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [{"threshold": None}, {"dev": {"n": "x"}}, {"dev": {"recall": 10**400}},
+     {"dev": {"intervals": {"recall": [0.1]}}}, {"dev": {"intervals": [0.1, 0.2]}}],
+)  # fmt: skip
+def test_a_damaged_calibration_is_refused(damage):
+    with pytest.raises(InputError, match="not a result of calibrate"):
+        page_of([{"scorer": "s", "threshold": 0.375, "dev": {"n": 120}} | damage])
+
+
+@pytest.mark.parametrize("damage", [{"value": 10**400}, {"level": ["system"]}, {"value": "high"}])
+def test_a_damaged_correlation_is_refused(damage):
+    cell = {"row": "r", "dimension": "tone", "level": "system", "kind": "kendall", "value": 0.5}
+    with pytest.raises(InputError, match="not a result of meta correlate"):
+        page_of([{"analysis": "correlate", "rows": [cell | damage]}])
+
+
 def test_correlations_without_a_value_are_left_out():
     named = {"dimension": "tone", "level": "system", "kind": "kendall"}
     cells = [{"row": "shown-one", "value": 0.25}, {"row": "hidden-one", "value": None}]

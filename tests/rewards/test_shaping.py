@@ -134,6 +134,7 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
         ({"coverage": 0.6, "heard": 0.6}, "nothing would be left"),
         ({"heard": "0.5"}, "weight of heard must be a number, not '0.5'"),
         ({"contested": None}, "weight of contested must be a number, not None"),
+        ({"contradiction": 10**400}, "weight of contradiction must not be negative"),
         ({"contested": -1.0}, "negative"),
         ({"contradiction": -1.0}, "negative"),
         ({"contradiction": float("inf")}, "negative"),

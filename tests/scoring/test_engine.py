@@ -524,6 +524,7 @@ def test_a_threshold_of_numpy_is_signed_as_the_number(fake_scorer, threshold):
         {"threshold": -0.1},
         {"threshold": float("nan")},
         {"max_sentences": 0},
+        {"max_sentences": 10**400},
         {"trivial": "I bought it."},
     ],
 )
