@@ -83,6 +83,21 @@ _CLOSING = re.compile(
 )
 """What assistants and shops write below a summary, of themselves and not of what is reviewed."""
 
+_NOTHING = re.compile(
+    r"(?:(?:pros|cons|positives?|negatives?|upsides?|downsides?|drawbacks?|weaknesses|strengths"
+    r"|complaints?|criticisms?|issues?)\s?[:\u2013\u2014-]\s?)?(?:none|nothing|n/?a|not applicable)"
+    r"(?: (?:(?:was|were|is|are) )?(?:mentioned|reported|noted|listed|stated|specified|cited|raised"
+    r"|found|identified|given|significant|notable|major))?"
+    r"(?: (?:in|by) (?:the |these )?(?:reviews|reviewers|customers|users))?",
+    re.IGNORECASE,
+)
+"""What stands where a list has no point."""
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+)
+"""Characters without a place of their own, behind which Punkt would see no end of a sentence."""
+
 
 def get_splitter(name: str = "punkt-en") -> Splitter:
     """Return the sentence splitter of that name.
@@ -140,7 +155,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     """The sentences of each paragraph, none of which reaches over its end."""
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
-    page, marked = text, as_markdown(text)
+    page, marked = text, _INVISIBLE.sub(FILLER, as_markdown(text))
     text = marked.replace(FILLER, "")
     for start, end in paragraphs(text, capitals=english):
         plain = without_marks(text[start:end])
@@ -152,6 +167,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             found.append(Sentence(said if said == source else spoken(said, source), *place))
     if english:
         del found[_end(found) :]
+        found = [one for one in found if not _is_nothing(one.text)] or found
     if text != page:
         found = [one._replace(text=closed(one.text)) for one in found]
     if len(text) < len(page):
@@ -170,6 +186,10 @@ def _end(sentences: Sequence[Sentence]) -> int:
         elif says_anything(said):
             break
     return end
+
+
+def _is_nothing(sentence: str) -> bool:
+    return _NOTHING.fullmatch(sentence.strip(" \n*_.!()")) is not None
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

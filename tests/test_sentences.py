@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 
 import punkt
 import pytest
@@ -40,10 +41,37 @@ def test_offsets_cut_the_sentence_out_of_its_text(name, text):
 
 @given(texts)
 def test_sentences_of_a_paragraph_are_those_of_punkt(text):
-    text = " ".join(f"I {re.sub('[*_`>:[]', '', text)}".split())
+    visible = "".join(sign for sign in text if unicodedata.category(sign) not in {"Cc", "Cf"})
+    text = " ".join(("I " + re.sub("[*_`>:[\ufe00-\ufe0f]", "", visible)).split())
     tokenizer = punkt.PunktSentenceTokenizer(punkt.load_model("english"))
     expected = [piece.strip() for piece in tokenizer.tokenize(text)]
     assert [s.text for s in get_splitter()(text)] == [piece for piece in expected if piece]
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u2060", "\xad", "\ufe0f", "\0", "\u200d"])
+def test_invisible_characters_hide_no_end_and_no_word(sign):
+    text = f"It fi{sign}ts.{sign} It leaks.{sign}"
+    found = get_splitter()(text)
+    assert [s.text for s in found] == ["It fits.", "It leaks."]
+    assert text[found[1].start :].startswith("It leaks.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["None mentioned.", "None", "N/A", "- None were reported by reviewers", "Nothing significant",
+     "Drawbacks: none noted", "*None*", "Cons: N/A"],
+)  # fmt: skip
+def test_a_list_without_a_point_says_nothing(line):
+    assert [s.text for s in get_splitter()(f"It fits.\n\n{line}")] == ["It fits."]
+
+
+@pytest.mark.parametrize("line", ["None complained.", "Nothing broke.", "Cons: nothing lasts."])
+def test_what_denies_is_a_sentence(line):
+    assert [s.text for s in get_splitter()(f"It fits.\n\n{line}")] == ["It fits.", line]
+
+
+def test_nothing_is_left_out_of_a_text_that_is_nothing_else():
+    assert [s.text for s in get_splitter()("None.")] == ["None."]
 
 
 def test_abbreviations_do_not_end_a_sentence():

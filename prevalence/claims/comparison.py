@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
-    from prevalence.claims.quantities import Quantity
+    from prevalence.claims.amounts import Quantity
 
 __all__ = ["Agreement", "agreement", "wilson_interval"]
 

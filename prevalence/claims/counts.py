@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from prevalence.claims.quantities import asides
+from prevalence.claims.asides import asides
 from prevalence.marks import blanked, places_of, spoken
 from prevalence.sentences import Sentence, says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from prevalence.claims.quantities import Aside
+    from prevalence.claims.asides import Aside
 
 __all__ = ["affirming", "gathered", "without_counts"]
 

@@ -17,13 +17,8 @@ from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered, without_counts
 from prevalence.claims.english import tagged
 from prevalence.claims.labels import MOST_WORDS, drafts_of
-from prevalence.claims.quantities import (
-    Quantity,
-    after_frame,
-    people_at,
-    quantified,
-    without_words,
-)
+from prevalence.claims.quantities import quantified, without_words
+from prevalence.claims.speakers import after_frame, people_at
 from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
 from prevalence.sentences import Sentence, get_splitter
@@ -31,9 +26,10 @@ from prevalence.sentences import Sentence, get_splitter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.claims.amounts import Quantity
+    from prevalence.claims.asides import Aside
     from prevalence.claims.drafts import Draft
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import Aside
     from prevalence.records import Summary
     from prevalence.sentences import Splitter
 

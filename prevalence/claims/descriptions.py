@@ -20,9 +20,10 @@ from prevalence.claims.small_clauses import small_clause
 from prevalence.claims.words import ADJECTIVES, be_after, is_plural, singular_verb, word_set
 
 if TYPE_CHECKING:
+    from prevalence.claims.amounts import Quantity
     from prevalence.claims.clauses import Core
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import People, Quantity
+    from prevalence.claims.speakers import People
 
 __all__ = ["EMPTY", "Described", "described", "descriptions_in", "says"]
 

@@ -21,7 +21,7 @@ from prevalence.claims.clauses import (
     shape_of,
 )
 from prevalence.claims.english import has_negation
-from prevalence.claims.quantities import people_at
+from prevalence.claims.speakers import people_at
 from prevalence.claims.words import (
     ADJECTIVES,
     COPULAS,
@@ -38,8 +38,8 @@ from prevalence.claims.words import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.claims.amounts import Quantity
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import Quantity
 
 __all__ = [
     "Draft",

@@ -14,16 +14,17 @@ from prevalence.claims.clauses import (
 )
 from prevalence.claims.drafts import Draft, plain_text, words_from
 from prevalence.claims.pronouns import thing_of
-from prevalence.claims.quantities import after_frame, people_at
 from prevalence.claims.reports import after_report
 from prevalence.claims.small_clauses import small_clause, without_description
+from prevalence.claims.speakers import after_frame, people_at
 from prevalence.claims.words import is_base, is_plural, plain_of_ing, singular_verb, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prevalence.claims.amounts import Quantity
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import People, Quantity
+    from prevalence.claims.speakers import People
 
 __all__ = [
     "before_that",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import Piece, find_core, shape_of
 from prevalence.claims.english import retagged
-from prevalence.claims.quantities import after_frame, people_at
+from prevalence.claims.speakers import after_frame, people_at
 from prevalence.claims.words import (
     COPULAS,
     be_after,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.claims.english import Token
-    from prevalence.claims.quantities import People
+    from prevalence.claims.speakers import People
 
 __all__ = ["INSTANCES", "is_cleft", "plain_pieces", "plain_words"]
 

@@ -9,7 +9,7 @@ from prevalence.claims.clauses import Core, find_core, head_of, last_noun
 from prevalence.claims.english import verb_of_contraction
 from prevalence.claims.noun_lists import owner_of
 from prevalence.claims.people import TROUBLE
-from prevalence.claims.quantities import people_at
+from prevalence.claims.speakers import people_at
 from prevalence.claims.words import is_plural, word_set
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from prevalence.claims.drafts import Draft, plain_text, words_from
 from prevalence.claims.words import word_set
 
 if TYPE_CHECKING:
-    from prevalence.claims.quantities import People, Quantity
+    from prevalence.claims.amounts import Quantity
+    from prevalence.claims.speakers import People
 
 __all__ = ["after_report", "listed_in_report", "recurring", "trouble", "verdict", "without_views"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from prevalence.claims.clauses import (
     BE,
     CONTRASTS,
@@ -80,10 +82,14 @@ from prevalence.claims.noun_lists import (
     shared_tail,
     shared_verb,
 )
+from prevalence.claims.outlook import Outlook
 from prevalence.claims.pronouns import resolve
-from prevalence.claims.quantities import Quantity, people_at
 from prevalence.claims.small_clauses import gapped, small_clause, small_predicate
+from prevalence.claims.speakers import people_at
 from prevalence.claims.words import is_base, is_plural
+
+if TYPE_CHECKING:
+    from prevalence.claims.amounts import Quantity
 
 __all__ = ["folded"]
 
@@ -108,7 +114,7 @@ class _Folding:
         self._scope: list[Token] = []
         self._waiting: list[Piece] = []
         self._asides: list[Piece] = []
-        self._rest: list[Piece] = []
+        self._rest = Outlook()
         self._said_by: Quantity | None = None
         self._dropped = False
 
@@ -123,7 +129,7 @@ class _Folding:
         plain = plain_words(words)
         self._dropped = len(plain) < len(words)
         pieces = pieces_of(plain)
-        self._rest = plain_pieces(pieces)[::-1]
+        self._rest = Outlook(reversed(plain_pieces(pieces)))
         self._dropped = self._dropped or len(self._rest) < len(pieces)
         while self._rest:
             piece = self._rest.pop()
@@ -144,7 +150,7 @@ class _Folding:
     def _begin(self, piece: Piece) -> None:
         """Take a piece before which there is no whole clause."""
         shape = shape_of(piece.words)
-        told = not (self._asides or self._waiting) and is_told_first(piece, self._after(piece))
+        told = not (self._asides or self._waiting) and is_told_first(piece, self._rest.after(piece))
         if self._waiting and (is_ended(piece) or (shape == "clause" and self._is_apart(piece))):
             self._end_waiting()
             self._follow(piece)
@@ -159,17 +165,17 @@ class _Folding:
         elif told:
             self._asides.append(piece)
         elif shape == "noun" or (
-            shape == "ing" and self._rest and is_doing(piece, self._after(piece))
+            shape == "ing" and self._rest and is_doing(piece, self._rest.after(piece))
         ):
             self._waiting.append(piece)
-        elif shape == "adjective" and shares_noun(self._after(piece)):
+        elif shape == "adjective" and shares_noun(self._rest.after(piece)):
             following = self._rest.pop()
             self._begin(piece._replace(words=[*piece.words, *following.glue, *following.words]))
         else:
             self._fragment(piece)
 
     def _first_clause(self, piece: Piece) -> None:
-        if piece.joint in CONTRASTS - {"however"} and not self._is_answered():
+        if piece.joint in CONTRASTS - {"however"} and not self._rest.answers():
             self._fragment(piece._replace(words=[*piece.glue, *piece.words]))
         else:
             self._clause(piece)
@@ -181,10 +187,6 @@ class _Folding:
         self._fragment(first)
         for one in others:
             self._glue(one)
-
-    def _after(self, piece: Piece) -> Piece:
-        """The piece after one; itself at the end."""
-        return self._rest[-1] if self._rest else piece
 
     def _extends_lead(self, piece: Piece, shape: str) -> bool:
         """Whether a piece goes on with a phrase before the subject: "for small | or old dogs"."""
@@ -220,10 +222,6 @@ class _Folding:
             self._waiting.append(piece)
         else:
             self._fragment(piece)
-
-    def _is_answered(self) -> bool:
-        """Whether a clause follows that "although" at the beginning sets its own against."""
-        return any(not p.joint and shape_of(p.words) in {"clause", "noun"} for p in self._rest)
 
     def _is_source(self, piece: Piece) -> bool:
         """Whether a piece says who makes the statement after it: "according to most owners"."""
@@ -371,7 +369,7 @@ class _Folding:
         if shape == "clause" and leans(piece, draft):
             self._glue(piece)
             return
-        if shape == "sub" and self._leads(piece):
+        if shape == "sub" and self._rest.leads(piece):
             self._lead = piece.words
             return
         if shape == "sub" and is_whole(piece):
@@ -380,7 +378,7 @@ class _Folding:
         ended = is_ended(piece) and shape != "clause"
         joins = piece.joint in {"and", "or"} or (piece.joint == "but" and shape != "clause")
         sealed = not piece.comma and joins and is_sealed(draft, piece)
-        verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._listed(piece))
+        verbs = shape in {"adjective", "verb"} and lists_verbs(draft, self._rest.listed(piece))
         short = shape == "clause" and is_cut_short(draft, piece)
         if ended or sealed or verbs or short or is_bound(draft, piece):
             self._glue(piece)
@@ -403,13 +401,6 @@ class _Folding:
             self._glue(piece)
         elif len(sources) > 1:
             self._join_from(before)
-
-    def _leads(self, piece: Piece) -> bool:
-        """Whether a condition belongs to the clause after it: "..., but if it breaks, ..."."""
-        if piece.joint not in {"and", "but", "yet", "so"} or not self._rest:
-            return False
-        following = self._rest[-1]
-        return not following.joint and shape_of(following.words) == "clause"
 
     def _release(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -459,9 +450,9 @@ class _Folding:
             return self._next_without_subject(draft, piece)
         if is_participle(draft, core, piece.words):
             return self._next_adjective(draft, piece)
-        joint = self._list_joint(piece)
+        joint = self._rest.joint_of(piece)
         if (joint in {"or", "nor"} and not or_distributes(draft.words, core)) or not (
-            piece.joint or self._is_listed(piece) or piece.words[0].tag == "aux"
+            piece.joint or self._rest.lists(piece) or piece.words[0].tag == "aux"
         ):
             return False
         shared = shared_before_verb(draft.words, core, piece._replace(joint=joint))
@@ -499,7 +490,7 @@ class _Folding:
         contrast = piece.joint in {"but", "yet"}
         words = without_first(piece.words, {"also", "then"})
         shared, adjectives = before_own(draft.words[:begin], core, words), draft.words[begin:]
-        joint = self._list_joint(piece)
+        joint = self._rest.joint_of(piece)
         if (not contrast and is_evasive(adjectives)) or is_held(
             shared[core.first :], [adjectives, words], joint
         ):
@@ -543,7 +534,7 @@ class _Folding:
             return True
         if is_of_one(piece) or piece.words[0].low in INSTANCES or is_torn(piece):
             return False
-        if self._waiting or self._begins_subject(piece):
+        if self._waiting or self._rest.begin_subject(piece, self._text):
             self._waiting.append(piece)
             return True
         core = find_core(draft.words, draft.lead)
@@ -553,8 +544,8 @@ class _Folding:
         if said is not None:
             self._append([*self._scope, *said], len(self._scope), piece)
             return True
-        held = any(ends_in_particle(one.words) for one in self._listed(piece))
-        if core is None or held or not self._is_listed(piece):
+        held = any(ends_in_particle(one.words) for one in self._rest.listed(piece))
+        if core is None or held or not self._rest.lists(piece):
             return False
         begin = None
         if piece.joint != "or" or or_distributes(draft.words, core):
@@ -593,42 +584,6 @@ class _Folding:
         self._drafts[-1].listed = begin
         return True
 
-    def _begins_subject(self, piece: Piece) -> bool:
-        """Whether the noun is the first of several subjects of the clause that follows."""
-        contrast = piece.joint in CONTRASTS | {"but", "yet"}
-        granted = not piece.joint and self._text.lower().startswith(("while ", "although "))
-        granted = granted and self._text.count(",", 0, piece.words[0].start) == 1
-        apart = piece.comma and (granted or piece.joint in {"and", "so"})
-        if not self._rest or not (contrast or apart):
-            return False
-        rest, named = reversed(self._rest), {"noun", "ing"}
-        last = next((p for p in rest if p.joint or shape_of(p.words) not in named), None)
-        return (
-            last is not None
-            and last.joint in {"and", "or"}
-            and not last.comma
-            and shape_of(last.words) == "clause"
-        )
-
-    def _is_listed(self, piece: Piece) -> bool:
-        """Whether a noun after a comma belongs to a list that ends in "and" or "or"."""
-        return self._list_joint(piece) in {"and", "or"}
-
-    def _list_joint(self, piece: Piece) -> str:
-        """The conjunction before a piece, or before the end of the list that it belongs to."""
-        return self._listed(piece)[-1].joint
-
-    def _listed(self, piece: Piece) -> list[Piece]:
-        """A piece and those after it, up to the conjunction of the list that it belongs to."""
-        pieces = [piece]
-        for one in reversed(self._rest):
-            shape = shape_of(one.words)
-            named = shape in {"noun", "adjective", "verb"}
-            if pieces[-1].joint or not (named or (shape == "ing" and len(one.words) == 1)):
-                break
-            pieces.append(one)
-        return pieces
-
     def _both_stand(self, draft: Draft, left: list[Token], right: list[Token]) -> bool:
         """Whether two nouns are of one weight, so that each can be the object alone."""
         begin = draft.words[draft.lead].start
@@ -637,7 +592,7 @@ class _Folding:
 
     def _next_ing(self, draft: Draft, piece: Piece) -> bool:
         """One word more, or "making it ideal for travel", "calling it soft": it is ideal, soft."""
-        if len(piece.words) == 1 and self._is_listed(piece):
+        if len(piece.words) == 1 and self._rest.lists(piece):
             return self._next_adjective(draft, piece) or self._next_noun(draft, piece)
         if piece.joint in {"and", "or"} and piece.words[1].tag == "noun":
             return self._next_noun(draft, piece)

@@ -7,16 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from prevalence.claims.amounts import RANGES, Quantity
+from prevalence.claims.asides import asides
 from prevalence.claims.comparison import agreement, wilson_interval
 from prevalence.claims.cutter import stated_claim
-from prevalence.claims.quantities import (
-    RANGES,
-    Quantity,
-    after_frame,
-    asides,
-    people_at,
-    quantified,
-)
+from prevalence.claims.quantities import quantified
+from prevalence.claims.speakers import after_frame, people_at
 from prevalence.errors import InputError
 
 

@@ -1,0 +1,201 @@
+"""People that a text speaks of, how many they are, and what they say: "most users say that"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+from prevalence.claims.amounts import LIMIT, NUMBER, WORDS, Quantity, number_of, quantity_of
+from prevalence.claims.english import tagged
+from prevalence.claims.people import ADVERB, OTHERS_DO, PEOPLE, REPORT, THEY, TROUBLE, part_of
+from prevalence.claims.words import is_base, is_third
+
+__all__ = ["FRONT", "SAY", "SEEN", "People", "after_frame", "people_at", "said_of"]
+
+_PEOPLE2 = PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
+
+
+def _pattern() -> re.Pattern[str]:
+    """A quantity with people, or one before a verb that only people can do; or people alone."""
+    words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(WORDS))
+    quantity = (
+        rf"(?P<quantity>(?:{LIMIT})?(?:"
+        rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?)(?P<whole>{NUMBER})"
+        rf"|(?:(?:between )?(?P<from>\d{{1,3}}(?:\.\d{{1,3}})?) ?%?(?: ?[-–] ?| to | and ))?"
+        rf"(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
+        rf"|(?P<count>{NUMBER})(?:(?: ?[-–] ?| to )(?P<upto>{NUMBER}))?)|{words})"
+    )
+    # "Half of the 8 reviewers"; not "most of the 2 person tents".
+    total = rf"(?: (?:the|these|our|all)(?: {NUMBER}(?! (?:person|player|couple)\b))?)?"
+    link = rf"(?: of)?{total} "
+    nobody = "|".join(rf"(?<={word})" for word in ("body", "everyone", "anyone", "no one"))
+    # Not "everyone was friendly", which is said of the staff.
+    ends = rf"(?:{nobody})(?= (?:ha[sd]|have) (?:\w+ )?{TROUBLE}|[.!?]*$)"
+    # Not "most mention of it is positive", "most remarks are positive", "a couple was delighted".
+    noun = (
+        r"(?!(?<=none) (?:mentioned|reported|noted|stated|listed|cited|raised|found)[.!]*$)"
+        r"(?! (?:mention|report|claim|praise|note|thought|experience)s? of\b"
+        r"| (?:mention|report|claim|remark|comment|note|thought|experience)s (?:are|were|with)\b"
+        r"|(?<=couple) (?:is|was|has)\b)"
+    )
+    alone = rf"(?P<alone>{noun}(?= {ADVERB}(?:{REPORT}|{OTHERS_DO})\b)|{ends})"
+    # Not "all reviewers but one", "one person out of nine".
+    but = r"(?! (?:but|out of) |,? (?:except|apart from|aside from|other than|excluding)\b)"
+    # Without re.ASCII, "ſix" would be "six".
+    flags = re.IGNORECASE | re.ASCII
+    return re.compile(
+        rf"(?:{quantity}(?:{link}{PEOPLE}{but}|{alone})|(?:the )?{_PEOPLE2}|{THEY})", flags
+    )
+
+
+_AT = _pattern()
+
+
+_FRAME = re.compile(rf" {ADVERB}(?P<verb>{REPORT})(?P<that>,? that)?\b", re.IGNORECASE)
+
+
+_SOURCE = re.compile(
+    r"(?:according to|in the (?:opinion|view|experience) of|as (?:noted|reported|mentioned|stated"
+    r"|described|confirmed|observed|pointed out|said) by) (?=\w)",
+    re.IGNORECASE,
+)
+
+
+SAY = re.compile(
+    rf" {ADVERB}(?:says?|said|report(?:s|ed)?|mention(?:s|ed)?|note[sd]|complain(?:s|ed)?|felt"
+    r"|(?:found|finds?) (?:it|them|that|the|its)|love[sd]?|hate[sd]?|liked?|dislike[sd]?"
+    r"|praise[sd]?|return(?:s|ed) (?:it|them)|describe[sd]?|recommend(?:s|ed)?|wish(?:ed)?"
+    r"|disagree[sd]?|call(?:s|ed)? (?:it|them|the)|appreciate[sd]?|enjoy(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+"""What a number does that stands for people: "two said that it leaks"."""
+
+
+_SOMEBODY = re.compile(rf"(?:one|another)(?= {ADVERB}{REPORT} that\b)", re.IGNORECASE)
+
+
+FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
+
+
+SEEN = 80
+"""Words of a statement that are looked at to find out whether it is one, and characters after "no
+one"."""
+
+
+class People(NamedTuple):
+    """People that a text speaks of.
+
+    Attributes:
+        end: offset after the words.
+        quantity: how many of them, or None where the text does not say.
+        named: the words without the quantity: ``users``, ``a customer``.
+    """
+
+    end: int
+    quantity: Quantity | None
+    named: str
+
+
+def people_at(text: str, start: int = 0) -> People | None:
+    """The people that a text speaks of at an offset, with or without a quantity.
+
+    >>> people_at("Half of the users love it.")
+    People(end=17, quantity=Quantity(text='Half', low=0.4, high=0.6, count=None, exists=False, \
+of=None), named='users')
+    >>> people_at("Half an hour is enough.") is None
+    True
+    """
+    match = _AT.match(text, start)
+    if match is None:
+        return None
+    if match["quantity"] is None:
+        return People(match.end(), None, (match["only"] or match[0]).lower())
+    counted = match["count"] is not None and match["people"] is None
+    if counted and (match["upto"] or not SAY.match(text, match.end())):
+        return None
+    quantity = quantity_of(match)
+    if quantity is not None and match["people"] is not None:
+        quantity = said_of(quantity, match["people"], text[match.end() : match.end() + SEEN])
+    if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
+        return None
+    named = (match["people"] or "reviewers").lower()
+    singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
+    one = (match["part"] if "/" not in match[0] else None) or match["count"]
+    if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
+        # "One of the eight users is", "a minority dislikes it".
+        named, singular = named.removesuffix("s"), True
+    article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
+    return People(
+        match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
+    )
+
+
+def said_of(quantity: Quantity, people: str, behind: str = "") -> Quantity:
+    """A quantity of those people, who may be a part of the reviewers."""
+    return replace(quantity, of=part_of(people, behind, counted=quantity.count is not None))
+
+
+def _is_one(number: str | None) -> bool:
+    return number is not None and number_of(number) == 1
+
+
+def _is_one_s(text: str, end: int) -> bool:
+    """Whether the verb behind that offset is said of one: "a minority | dislikes it"."""
+    verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + SEEN])
+    return verb is not None and (verb[1] in {"is", "was", "has", "does"} or is_third(verb[1]))
+
+
+def _of_things(text: str, end: int) -> bool:
+    """Whether "no one" before that offset goes with a thing: "no one size", "no one of them"."""
+    if not text[:end].lower().endswith("no one"):
+        return False
+    following = tagged(text[end : end + SEEN])[:1]
+    return any(
+        word.tag in {"noun", "adj", "num"} or is_base(word.low) or word.low == "of"
+        for word in following
+    )
+
+
+def after_frame(text: str) -> tuple[int, Quantity | None] | None:
+    """Where the statement begins in a text that says who makes it; None where it does not.
+
+    >>> after_frame("Some reviewers say that it leaks.")[0]
+    24
+    >>> after_frame("Some reviewers love it.") is None
+    True
+    """
+    front = FRONT.match(text)
+    begin = 0 if front is None else front.end()
+    source = _SOURCE.match(text, begin)
+    people = people_at(text, begin if source is None else source.end())
+    if people is None:
+        somebody = None if source is not None else _SOMEBODY.match(text, begin)
+        if somebody is None:
+            return None
+        people = People(somebody.end(), None, "somebody")
+    if source is not None:
+        comma = re.match(r", *", text[people.end :])
+        return None if comma is None else (people.end + comma.end(), people.quantity)
+    frame = _FRAME.match(text, people.end)
+    if frame is None:
+        return None
+    rest = text[frame.end() :]
+    place = frame.end() + len(rest) - len(rest.lstrip())
+    sure = frame["that"] is not None
+    return (place, people.quantity) if sure or _is_clause(rest) else None
+
+
+def _is_clause(text: str) -> bool:
+    """Whether a text begins with a subject and its verb, and not with an object."""
+    subject = False
+    for token in islice(tagged(text[: 10 * SEEN]), SEEN):
+        if token.tag in {"aux", "verb"}:
+            return subject
+        if token.tag == "pron" and "'" in token.low and token.low != "let's":
+            return True  # "it's comfortable"
+        if token.tag in {"conj", "sub", "rel", "to", "mark"}:
+            return False
+        subject = subject or token.tag not in {"adv", "neg"}
+    return False
