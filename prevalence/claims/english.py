@@ -175,6 +175,8 @@ def _retag_pair(lows: list[str], tags: list[str], place: int) -> None:
         tags[place] = "adv"  # "pretty good", but "a pretty, warm room"
     elif (low, after) == ("value", "for") and tags[place] == "verb" and place:
         tags[place] = "noun"  # "noise and value for money"
+    elif low in _VIEWS and after in _INCLUDE:
+        tags[place : place + 2] = ["noun", "verb"]
     elif low in _CLEANED and after in {"cleaner", "cleaners"}:
         tags[place + 1] = "noun"
     elif low in _KINDS and after in {"safe", "friendly", "washable"}:
@@ -260,6 +262,7 @@ _APART = word_set("out off apart away loose")
 _ENCLOSED = word_set("included added improved")
 _LIKE = word_set("like love praise appreciate enjoy value admire")
 _SIGHTS = word_set("views experiences")
+_VIEWS, _INCLUDE = word_set("likes dislikes"), word_set("include included")
 """Nouns far more often than verbs."""
 _PLURALS = word_set("""
 sets updates costs views rides drinks results displays controls features designs patterns sounds

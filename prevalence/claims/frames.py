@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from prevalence.claims.clauses import (
@@ -17,7 +18,14 @@ from prevalence.claims.pronouns import thing_of
 from prevalence.claims.reports import after_report
 from prevalence.claims.small_clauses import small_clause, without_description
 from prevalence.claims.speakers import after_frame, people_at
-from prevalence.claims.words import is_base, is_plural, plain_of_ing, singular_verb, word_set
+from prevalence.claims.words import (
+    is_base,
+    is_plural,
+    is_third,
+    plain_of_ing,
+    singular_verb,
+    word_set,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +47,7 @@ __all__ = [
     "is_of_buyers",
     "is_shared_view",
     "names_people",
+    "reported_so",
 ]
 
 
@@ -142,6 +151,21 @@ def described_so(noun: list[Token], words: list[Token]) -> list[Token] | None:
     return small_clause([words[2], *noun, *words[3:]]) if noun and told else None
 
 
+def reported_so(words: list[Token]) -> tuple[list[Token], Quantity | None] | None:
+    """From "which most users say | lasts all day": what they say, and how many they are."""
+    text = plain_text(words[1:])
+    people = people_at(text)
+    verb = None if people is None else _SAY_IT.match(text, people.end)
+    said = [] if verb is None else words_from(words[1:], verb.end())
+    if people is None or not said or not (said[0].tag in {"verb", "aux"} or is_third(said[0].low)):
+        return None
+    verb_tag = "aux" if said[0].tag == "aux" else "verb"
+    return [said[0]._replace(tag=verb_tag), *said[1:]], people.quantity
+
+
+_SAY_IT = re.compile(
+    r" (?:say|said|report(?:ed)?|note[sd]?|claim(?:ed)?|agree[sd]?|think|feel|felt) "
+)
 _SAID = word_set("""
 appreciated praised loved liked enjoyed recommended wished resented regretted thanked complained
 advise advised recommend suggest suggested caution cautioned complain praise wish regret warned

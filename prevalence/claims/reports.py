@@ -28,7 +28,7 @@ _REPORT = (
     r"|downsides?|upsides?|weaknesse?s?|weak points?|strengths?|strong points?|highlights?"
     r"|lowlights?|gripes?|grievances?|quibbles?|caveats?|pluses|perks?|favou?rites?|standouts?"
     r"|positives?|negatives?|pros|cons|compliments?|frustrations?|annoyances?|disappointments?"
-    r"|themes?|feedback|points?(?: of (?:praise|criticism|contention|frustration))?"
+    r"|themes?|feedback|likes|dislikes|points?(?: of (?:praise|criticism|contention|frustration))?"
     r"|(?:bone|source)s? of (?:contention|frustration|annoyance|complaint))"
     r"(?: (?:commonly |frequently |often |also )?(?:mentioned|noted|cited|reported|raised|voiced))?"
     r"(?: (?:from|among|by|in|across) (?:the )?(?:\w+ )?(?:reviews|users|customers|guests|reviewers"

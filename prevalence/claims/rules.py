@@ -71,6 +71,7 @@ from prevalence.claims.frames import (
     is_of_buyers,
     is_shared_view,
     names_people,
+    reported_so,
 )
 from prevalence.claims.idioms import INSTANCES, is_cleft, plain_pieces, plain_words
 from prevalence.claims.noun_lists import (
@@ -312,7 +313,10 @@ class _Folding:
     def _tell(self, draft: Draft, core: Core, aside: Piece) -> None:
         """Make claims of what stands beside a subject: "which is made of wool", "an old mill"."""
         subject, words = subject_of(draft.words, core), aside.words
-        if words[0].tag == "rel":
+        quantity = None
+        if words[0].tag == "rel" and (reported := reported_so(words)):
+            said, quantity = [*subject, *reported[0]], reported[1]
+        elif words[0].tag == "rel":
             said = described_so(subject, words) or [*subject, *words[1:]]
         else:
             verb = draft.words[core.first].low
@@ -322,6 +326,7 @@ class _Folding:
             said = [*subject, words[0].reworded(verb, "aux"), words[0].reworded(begun), *words[1:]]
         for one in _Folding(self._text).fold(said) or [Draft(said, 0, 0, 0)]:
             self._append(one.words, one.lead, aside, draft)
+            self._drafts[-1].quantity = quantity or self._drafts[-1].quantity
             if aside.joint in CONTRASTS:
                 self._drafts[-1].quantity = None  # "while slow, most users like it"
 

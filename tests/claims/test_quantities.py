@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,6 +23,22 @@ from prevalence.errors import InputError
     ("Half of the users love it.", "Users love it.", *RANGES["half"]),
     ("12 of 20 reviewers love it.", "Reviewers love it.", 0.6, 0.6),
     ("Two out of five buyers love it.", "Buyers love it.", 0.4, 0.4),
+    ("20-30% of users had leaks.", "Users had leaks.", 0.2, 0.3),
+    ("Between 20 and 30% of users had leaks.", "Users had leaks.", 0.2, 0.3),
+    ("Only a couple of users complained.", "Users complained.", *RANGES["few"]),
+    ("Not many users got wet.", "Users got wet.", *RANGES["few"]),
+    ("Few, if any, users complained.", "Users complained.", *RANGES["few"]),
+    ("Every single reviewer loves it.", "A reviewer loves it.", *RANGES["all"]),
+    ("Not a single reviewer complained.", "A reviewer complained.", *RANGES["nobody"]),
+    ("Half of the 8 reviewers got wet.", "Reviewers got wet.", *RANGES["half"]),
+    ("Dozens of users love it.", "Users love it.", *RANGES["many"]),
+    ("A sizable minority of users had leaks.", "Users had leaks.", *RANGES["a minority"]),
+    ("As noted by most users (5 of 8), the fit is great.", "The fit is great.", 0.625, 0.625),
+    ("It leaks, said 3 of 8 reviewers.", "It leaks.", 0.375, 0.375),
+    ("It fits well according to most users (5 of 8).", "It fits well.", 0.625, 0.625),
+    ("Most reviewers, 7 of 10, love it.", "Reviewers love it.", 0.7, 0.7),
+    ("The vast majority (85%) of reviewers love it.", "Reviewers love it.", 0.85, 0.85),
+    ("Two said that it leaks.", "It leaks.", 0.0, 1.0),
     ("80% of reviewers are happy.", "Reviewers are happy.", 0.8, 0.8),
     ("The majority loved it.", "Reviewers loved it.", *RANGES["most"]),
     ("Almost all guests complained.", "Guests complained.", *RANGES["almost all"]),
@@ -97,6 +115,11 @@ def test_quantities_by_hand(text, statement, low, high):
 
 
 @pytest.mark.parametrize("text", [
+    "2 of 8 reviewers stayed dry, while 3 of 8 got wet.",
+    "Most users (6 of 8) love it while 2 of 8 hate it.",
+    "2 of 8 reviewers found it comfortable, 3 found it tight.", "None mentioned.",
+    "Three of eight reviewers said it leaked and two said it was loud.", "One found in the box.",
+    "Half of the 8 settings work.", "It scored, 7 of 10, on comfort.",
     "Most of the battery is left.", "Two zippers broke.", "Half an hour is enough.",
     "Some water gets in.", "One of the zippers broke.", "All parts fit.", "No problems with it.",
     "One of the best.", "Everyone's favorite place.", "5 of 3 users left.", "120% of users agree.",
@@ -419,3 +442,8 @@ def test_many_brackets_take_time_in_proportion():
         "(" + "many " * 23 + ")",
     ):
         assert quantified(unit * (200_000 // len(unit)) + ".") is None
+
+
+def test_reviews_on_both_sides_of_a_range_are_counted():
+    counts = [asides(f"Warm ({said}).")[0].quantity.count for said in ("R1-R5", "R1-5")]
+    assert counts == [(5, math.inf)] * 2
