@@ -161,6 +161,10 @@ _SIZED = re.compile(r"People |(?:An? )?[\w-]+ (?:can|could|fit|sleep) ")
 
 def _without_quantity(claim: Claim) -> Claim:
     """A claim without its words for how many people it is of, unless it denies."""
+    # "3 found it tight" behind "2 of 8 found it loud".
+    counted = claim.quantity is not None and claim.text[:1].isdecimal() and people_at(claim.text)
+    if counted and counted.quantity is not None:
+        return replace(claim, text=counted.after(claim.text), quantity=counted.quantity)
     open_ = claim.quantity is None and not claim.text.endswith("?")
     found = quantified(claim.text) if open_ and after_frame(claim.text) is None else None
     # "Four people fit in it", "one person can carry it" are no quantities of reviewers.

@@ -347,7 +347,9 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
     if shape_of(begin) == "clause":
         return folded(text, rest)
     verbs = any(word.tag == "to" for word in begin) and any(is_base(one[0].low) for one in others)
-    if (
+    if shape_of(begin) == "verb" and {word.tag for word in begin} <= {"verb", "adv"}:
+        parts = apart(rest, ",;")  # "breaks easily, short cord", but not "keeps tea, soup warm"
+    elif (
         verbs
         or shape_of(begin) == "verb"
         or has_negation(begin)

@@ -97,6 +97,11 @@ class People(NamedTuple):
     quantity: Quantity | None
     named: str
 
+    def after(self, text: str) -> str:
+        """The text that begins with them, without the quantity."""
+        said = self.named + text[self.end :]
+        return said[:1].upper() + said[1:]
+
 
 def people_at(text: str, start: int = 0) -> People | None:
     """The people that a text speaks of at an offset, with or without a quantity.

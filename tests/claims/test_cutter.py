@@ -441,7 +441,11 @@ def test_claims_by_hand(sentence, claims):
      ["The battery lasts all day.", "The battery is easy to replace."]),
     ("The staff, who most guests say are kind, are quick.",
      ["The staff are kind.", "The staff are quick."]),
+    ("Cons: leaks, short cord.", ["Leaks.", "The cord is short."]),
+    ("Pros: works well, easy to clean", ["Works well.", "It is easy to clean."]),
     # Each number of people is of its own claim.
+    ("2 of 8 reviewers found it comfortable, 3 found it tight.",
+     ["It is comfortable.", "Reviewers found it is tight."]),
     ("Three reviewers said it leaked, two said it was loud, and one returned it.",
      ["It leaked.", "It was loud.", "A reviewer returned it."]),
     ("Many enjoyed the stew, one calling it rich.",
