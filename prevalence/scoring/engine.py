@@ -189,7 +189,7 @@ class Engine:
         self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()
         self._splitter = get_splitter(self.options.splitter)
         verbatim = self.options.splitter in VERBATIM
-        self._units = Units(self.options.unit, self._splitter, verbatim)
+        self._units = Units(self.options.unit, self._splitter, verbatim, self.options.max_sentences)
         self._template, self._template_name = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
         self._reads_fields = self.options.reads_fields

@@ -16,7 +16,7 @@ from prevalence.claims.quantities import Quantified, quantified
 from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
-from prevalence.sentences import Sentence, Splitter
+from prevalence.sentences import DEFAULT_MAX_SENTENCES, Sentence, Splitter
 from prevalence.tags import plain
 
 if TYPE_CHECKING:
@@ -48,11 +48,13 @@ class Units:
         splitter: cuts texts into sentences.
         verbatim: whether sentences are asked about as they stand, with counts of people beside
             them, and reviews are read as they stand.
+        most: sentences above which a summary is refused, so that no claims of it are cut.
     """
 
     kind: str
     splitter: Splitter
     verbatim: bool = False
+    most: int = DEFAULT_MAX_SENTENCES
 
     def of_summary(self, product: Product, summary: Summary) -> Splitter:
         """What cuts a summary.
@@ -104,7 +106,7 @@ class Units:
         from prevalence.claims import given
 
         if cutter_of(self.kind, product) == _CUT:
-            return _cut_last(summary.text, self.splitter)
+            return _cut_last(summary.text, self.splitter, self.most)
         found = given(summary, splitter=self.splitter)
         if found is None:
             raise InputError(
@@ -115,10 +117,13 @@ class Units:
 
 
 @lru_cache(maxsize=1)
-def _cut_last(text: str, splitter: Splitter) -> list[Claim]:
+def _cut_last(text: str, splitter: Splitter, most: int) -> list[Claim]:
     """The claims of the summary under way: its units are made of them, then their quantities."""
-    from prevalence.claims import cut
+    from prevalence.claims import Claim, cut
 
+    sentences = gathered(splitter(text), text)
+    if len(sentences) > most:
+        return [Claim(*sentence, index) for index, sentence in enumerate(sentences)]
     return cut(text, splitter=splitter)
 
 

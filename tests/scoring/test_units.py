@@ -155,3 +155,12 @@ def test_sentences_ignore_claims(fake_scorer):
     plain = Engine(fake_scorer()).run([PRODUCT])
     given = Engine(fake_scorer()).run([stating(GIVEN)])
     assert next(plain).to_json() == next(given).to_json()
+
+
+def test_no_claims_are_cut_of_a_summary_that_is_refused(fake_scorer, monkeypatch):
+    def cut(*_, **__):
+        raise AssertionError("claims were cut")
+
+    monkeypatch.setattr(claims, "cut", cut)
+    long = replace(PRODUCT, summaries=(Summary("s", "It fits and is warm. " * 4),))
+    assert "4 sentences, which takes 6" in score(fake_scorer({}), long, max_sentences=3).error
