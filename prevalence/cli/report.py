@@ -309,7 +309,7 @@ def _pictures(contents: Contents) -> list[Plot]:
 
 def _records(options: SimpleNamespace) -> Iterator[Product]:
     from prevalence.records import Product
-    from prevalence.runs import Selection
+    from prevalence.runs.selection import Selection
 
     paths = [str(path) for path in options.records]
     selection = Selection(paths, reviews=options.reviews, names=options.product_names)

@@ -48,7 +48,9 @@ from prevalence.cli.outputs import (
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.records import Product
-from prevalence.runs import Finished, Incomplete, Selection, Tally, run
+from prevalence.runs.resuming import Finished, rest_of
+from prevalence.runs.running import Incomplete, Tally, run
+from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.presets import PRESETS
 from prevalence.writers import (
@@ -301,7 +303,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         rows.noted(records.items(bar.reader)),
         partial(engine.run, progress=bar.done, planned=bar.planned, announced=announced),
         marks=engine.marks,
-        rest=records.rest,
+        rest=rest_of if isinstance(records, Selection) else records.rest,
         finished=_finished(options),
         tally=rows,
         progress=bar,
