@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.row_values import check, each, maybe, natural, number, of
-from prevalence.runs import Finished
+from prevalence.runs.resuming import Finished
 from prevalence.scored import SCHEMA
 from prevalence.writers import finished_rows
 

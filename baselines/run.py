@@ -12,7 +12,8 @@ from prevalence.baselines.protocol import REFERENCE, Example, Metric, Progress
 from prevalence.baselines.references import References, references_of
 from prevalence.baselines.rows import ScoreRow
 from prevalence.records import BadRecord, Product, Summary
-from prevalence.runs import Mark, chunks, summary_marks
+from prevalence.runs.resuming import Mark, summary_marks
+from prevalence.runs.running import chunks
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:

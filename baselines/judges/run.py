@@ -15,7 +15,8 @@ from prevalence.baselines.rows import ScoreRow, finished_scores
 from prevalence.errors import BackendError
 from prevalence.llm.protocol import Request, Sampling, Subject
 from prevalence.records import BadRecord, Product, Summary
-from prevalence.runs import Mark, Selection, chunks, summary_marks
+from prevalence.runs.resuming import Mark, rest_of, summary_marks
+from prevalence.runs.running import chunks
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class JudgeRun:
 
     named: tuple[str, ...] = ()
     listed: frozenset[str] = frozenset()
-    rest = staticmethod(Selection.rest)
+    rest = staticmethod(rest_of)
     finished = staticmethod(finished_scores)
 
     @staticmethod

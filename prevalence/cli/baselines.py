@@ -34,7 +34,8 @@ from prevalence.cli.outputs import (
 )
 from prevalence.errors import InputError
 from prevalence.language import counted
-from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.runs.running import Incomplete, Tally, run
+from prevalence.runs.selection import Selection
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.writers import JsonLinesWriter
 

@@ -24,7 +24,9 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
 from prevalence.records import BadRecord, Product
-from prevalence.runs import Finished, Mark, Selection, Tally, chunks
+from prevalence.runs.resuming import Finished, Mark
+from prevalence.runs.running import Tally, chunks
+from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS, get_splitter
 from prevalence.signature import build_signature

@@ -17,7 +17,7 @@ import click
 
 from prevalence.errors import PrevalenceError
 from prevalence.report.text import one_line
-from prevalence.runs import Incomplete
+from prevalence.runs.running import Incomplete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -31,7 +31,8 @@ from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.language import counted
 from prevalence.records import BadRecord
-from prevalence.runs import Incomplete, Selection, Tally, run
+from prevalence.runs.running import Incomplete, Tally, run
+from prevalence.runs.selection import Selection
 from prevalence.writers import atomic_file
 
 if TYPE_CHECKING:

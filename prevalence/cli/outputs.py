@@ -17,7 +17,7 @@ from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.streams import display
 from prevalence.report.text import inert
-from prevalence.runs import Incomplete, run
+from prevalence.runs.running import Incomplete, run
 from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager, ExitStack
 
     from prevalence.records import Product
-    from prevalence.runs import Finished, Mark, Record, Selection, Tally
+    from prevalence.runs.resuming import Finished, Mark
+    from prevalence.runs.running import Tally
+    from prevalence.runs.selection import Record, Selection
 
 __all__ = [
     "PAIRS_KEPT",
@@ -379,7 +381,7 @@ def write_records(
         overwrite: whether to start it over.
         quiet: whether to show no progress.
         unit: what the things done are.
-        marks: see :func:`~prevalence.runs.run`.
+        marks: see :func:`~prevalence.runs.running.run`.
         finished: what an earlier run has written to an output.
         tally: counts the records.
 

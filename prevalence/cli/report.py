@@ -234,7 +234,8 @@ def write_report(
         plots: whether to put plots into it.
         quiet: say nothing.
     """
-    from prevalence.report.page import LARGE, Page, render, report_in, split_pages
+    from prevalence.report.page import Page, render
+    from prevalence.report.pages import LARGE, report_in, split_pages
     from prevalence.writers import atomic_file
 
     pictures = _pictures(contents) if plots else ()
@@ -288,7 +289,7 @@ def note_repeats(contents: Contents) -> None:
 
 def _drop_earlier(folder: Path, files: Sequence[str], report: str | None) -> list[Path]:
     """Remove the pages that an earlier run left; others named like pages stay and are returned."""
-    from prevalence.report.page import earlier_pages
+    from prevalence.report.pages import earlier_pages
 
     own, others = earlier_pages(folder, files, report)
     for path in own:
@@ -309,7 +310,7 @@ def _pictures(contents: Contents) -> list[Plot]:
 
 def _records(options: SimpleNamespace) -> Iterator[Product]:
     from prevalence.records import Product
-    from prevalence.runs import Selection
+    from prevalence.runs.selection import Selection
 
     paths = [str(path) for path in options.records]
     selection = Selection(paths, reviews=options.reviews, names=options.product_names)

@@ -41,14 +41,16 @@ from prevalence.cli.outputs import (
     check_output,
     check_page,
     kept_parts,
-    note_doubtful,
     note_uncalibrated,
     screen,
 )
+from prevalence.cli.score_notes import note_work, nothing_left, print_table
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.records import Product
-from prevalence.runs import Finished, Incomplete, Selection, Tally, run
+from prevalence.runs.resuming import Finished, rest_of
+from prevalence.runs.running import Incomplete, Tally, run
+from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.presets import PRESETS
 from prevalence.writers import (
@@ -63,17 +65,15 @@ from prevalence.writers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import ExitStack
 
     from prevalence.cli.progress import RunProgress
     from prevalence.distributed import DistributedEngine
-    from prevalence.nli.pairs import ScorerCounts
     from prevalence.report.systems import SystemTable
     from prevalence.scored import ScoredSummary
-    from prevalence.scoring.engine import Engine, WorkCounts
+    from prevalence.scoring.engine import Engine
     from prevalence.scoring.others import OtherProducts
-    from prevalence.stats.correction import ErrorRates
 
     Scoring = Engine | DistributedEngine
     Records = Selection | DistributedEngine
@@ -232,7 +232,7 @@ def score(**parameters: Any) -> None:
     table = _run(options)
     if table.nothing_left and not table.scored:
         if options.quiet:
-            note(f"error: {_nothing_left(table)}")
+            note(f"error: {nothing_left(table)}")
         sys.exit(EXIT_NOTHING)
     tell_failures(table.failed, there=table.scored)
 
@@ -301,7 +301,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         rows.noted(records.items(bar.reader)),
         partial(engine.run, progress=bar.done, planned=bar.planned, announced=announced),
         marks=engine.marks,
-        rest=records.rest,
+        rest=rest_of if isinstance(records, Selection) else records.rest,
         finished=_finished(options),
         tally=rows,
         progress=bar,
@@ -313,12 +313,7 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
         records.check()
     # Before the table, whose reader may leave after its first lines.
     rows.write_report(engine)
-    if options.screen_format == "table":
-        _print_table(options, rows.table, engine.error_rates)
-    if not options.quiet:
-        _print_work(options, engine, rows)
-        for line in records.notes() if isinstance(records, Selection) else ():
-            note(line)
+    _tell(options, records, engine, rows)
     if failure is not None:
         if options.output is not None and not options.keeps_rows:
             note(f"{options.output} was not written: it would be incomplete")
@@ -328,6 +323,28 @@ def _score(options: _Options, records: Records, engine: Scoring) -> SystemTable:
     except InputError as error:
         raise Incomplete from error
     return rows.table
+
+
+def _tell(options: _Options, records: Records, engine: Scoring, rows: _Rows) -> None:
+    """Print the table, and say what the user may want to know of the run."""
+    if options.screen_format == "table":
+        print_table(
+            rows.table,
+            error_rates=engine.error_rates,
+            tests=options.tests,
+            resamples=options.resamples,
+            seed=options.seed,
+        )
+    if not options.quiet:
+        note_work(
+            engine,
+            rows,
+            rows.table,
+            trivial=not options.no_trivial,
+            check_cuts=options.check_cuts,
+        )
+        for line in records.notes() if isinstance(records, Selection) else ():
+            note(line)
 
 
 class _Rows(Tally["ScoredSummary"]):
@@ -440,173 +457,6 @@ def _kind(options: _Options, file_format: str) -> str:
     return (
         f"{file_format} with profile" if options.profile and file_format == "csv" else file_format
     )
-
-
-def _print_table(options: _Options, table: SystemTable, error_rates: ErrorRates | None) -> None:
-    from prevalence.report.console import (
-        comparison_table,
-        make_console,
-        plain,
-        print_signatures,
-        system_table,
-    )
-    from prevalence.report.standings import standings, standings_table
-    from prevalence.report.systems import RESAMPLES
-
-    console = make_console()
-    counts = {test: options.resamples or RESAMPLES[test] for test in RESAMPLES}
-    statistics = table.statistics(
-        resamples=counts["bootstrap"], seed=options.seed, error_rates=error_rates
-    )
-    if statistics:
-        console.print(system_table(statistics, width=console.width))
-    if refuted := [found.system for found in statistics if found.rates_refuted]:
-        why = (
-            f"corrected 0.000 ({', '.join(refuted)}): fewer pairs count as supported than the "
-            "scorer's rate of false support alone would give, so its error rates do not fit these "
-            "reviews"
-        )
-        if any((found.corrected or 0.0) > 0.0 for found in statistics if not found.rates_refuted):
-            why += ", and the corrected scores of the other systems are probably too low as well"
-        console.print(plain(why), style="dim")
-    if table.unreadable:
-        unread = counted(
-            table.unreadable,
-            "record could not be read (no system is known for it)",
-            "records could not be read (no system is known for them)",
-        )
-        console.print(unread, style="dim")
-    places = standings(table, resamples=counts["bootstrap"], seed=options.seed)
-    if len(places) > 1:
-        console.print()
-        console.print(standings_table(places))
-    if options.tests:
-        comparisons = table.compare(options.tests, resamples=counts, seed=options.seed)
-        console.print()
-        if comparisons:
-            console.print(comparison_table(comparisons))
-        else:
-            console.print("--test: there is one system, so nothing to compare")
-    resampling = {"bs": counts["bootstrap"]}
-    if "randomization" in options.tests:
-        resampling["ar"] = counts["randomization"]
-    resampling["seed"] = options.seed
-    print_signatures(console, table.signatures, resampling)
-
-
-def _print_work(options: _Options, engine: Scoring, rows: _Rows) -> None:
-    """Notes on the run: what was avoided, what was cut, what lacks a mask."""
-    counts = engine.counts
-    done = engine.scorer_counts
-    rows.note_earlier()
-    note(_work(counts, done))
-    if counts.ceiling_most:
-        note(
-            f"ceilings asked {counts.ceiling_asked:,} of the {counts.ceiling_most:,} pairs of a "
-            "review and a sentence of the reviews"
-        )
-    if counts.profile_asked:
-        note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
-    if rows.table.nothing_left:
-        note(_nothing_left(rows.table))
-    _note_groups(rows.table)
-    for unread in engine.unread.notes():
-        note(unread)
-    rows.note_hidden()
-    _note_cuts(options, counts, done)
-    note_doubtful(counts.doubtful)
-    if done.rechecked:
-        note(
-            f"{counted(done.rechecked, 'pair was', 'pairs were')} near the threshold and scored "
-            f"again in float32, which changed {counted(done.turned, 'decision')}"
-        )
-    if counts.given:
-        note(f"{counts.kept:,} of {counted(counts.given, 'review')} counted")
-    if counts.unnamed and not options.no_trivial:
-        note(
-            f"{counted(counts.unnamed, 'summary has', 'summaries have')} no product name, so no "
-            "trivial mask (--product-names gives names)"
-        )
-    _note_languages(counts, engine.foreign)
-    if counts.warned:
-        carrying = counted(counts.warned, "summary carries", "summaries carry")
-        note(f'{carrying} a "warning" (see --format jsonl or --explain)')
-
-
-def _note_languages(counts: WorkCounts, foreign: Sequence[str]) -> None:
-    """Products and reviews that are probably not in English, where that matters."""
-    if counts.foreign:
-        note(
-            f"{counted(counts.foreign, 'product is', 'products are')} probably not in English "
-            f"({_some(foreign, counts.foreign)}), which the model or the splitter was made "
-            "for (--language, --model)"
-        )
-    if counts.foreign_reviews:
-        note(
-            f"{counts.foreign_reviews:,} of {counted(counts.reviews, 'review')} "
-            f"{'does' if counts.foreign_reviews == 1 else 'do'} not look English; --reviews-where "
-            "'language = en' leaves such reviews out where the file names languages"
-        )
-
-
-def _nothing_left(table: SystemTable) -> str:
-    """How many summaries the conditions leave without a score."""
-    without = counted(table.nothing_left, "summary has", "summaries have")
-    first = f'; the first: "{table.why_nothing}"' if table.why_nothing else ""
-    return (
-        f"{without} no score: the conditions leave no statement or no review (the "
-        f'"warning" in the rows says which{first})'
-    )
-
-
-def _note_groups(table: SystemTable) -> None:
-    """Which of the groups that were asked for hold no review at all, for a misspelt field."""
-    for name, reviews in table.in_groups.items():
-        if not reviews:
-            note(f"no review is in the group {name} (check the field and its values)")
-
-
-def _work(counts: WorkCounts, done: ScorerCounts) -> str:
-    """What became of the summaries, and of the pairs that their scores name."""
-    parts = [
-        f"{counted(counts.scored, 'summary', 'summaries')} scored, "
-        f"{counts.failed - counts.unread:,} failed"
-    ]
-    if counts.unread:
-        parts[0] += f", {counted(counts.unread, 'record')} could not be read"
-    if counts.naive:
-        spared = counts.naive - counts.planned
-        why = " (masked sentences, empty reviews, summaries without a score)" if spared else ""
-        parts += [
-            f"of {counted(counts.naive, 'pair')} {counted(spared, 'was', 'were')} not asked{why}, "
-            f"{counted(counts.planned - counts.unique, 'was a duplicate', 'were duplicates')}",
-            # Those of ceilings and of parts of texts among them, which are no pairs of a score.
-            f"{counted(done.hits, 'answer was', 'answers were')} cached",
-        ]
-    return "; ".join(parts)
-
-
-def _some(names: Sequence[str], count: int) -> str:
-    """The first names of so many."""
-    return ", ".join(names) + (f" and {count - len(names):,} more" if count > len(names) else "")
-
-
-def _note_cuts(options: _Options, counts: WorkCounts, done: ScorerCounts) -> None:
-    """Say what the model's limit cut off and, where that was asked for, what hangs on it."""
-    if not counts.truncated:
-        if options.check_cuts:
-            note("no pair was cut at the model's limit, so --check-cuts had nothing to check")
-        return
-    checks = "" if options.check_cuts else "; --check-cuts counts the decisions that this changes"
-    note(
-        f"pairs cut at the model's limit: {counts.truncated:,}, premises: {counts.cut_premises:,} "
-        f"(--windows STRIDE reads premises whole{checks})"
-    )
-    if options.check_cuts:
-        note(
-            f"{done.reread:,} of them did not count as support and were also read in windows, "
-            f"which would change {counted(done.reread_turned, 'decision')}"
-        )
 
 
 def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:

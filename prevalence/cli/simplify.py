@@ -20,7 +20,8 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
 from prevalence.models.devices import PRECISIONS
-from prevalence.runs import Selection, Tally
+from prevalence.runs.running import Tally
+from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 

@@ -34,7 +34,8 @@ from prevalence.cli.outputs import check_output, write_records
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
-from prevalence.runs import Selection, Tally, chunks
+from prevalence.runs.running import Tally, chunks
+from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule

@@ -22,7 +22,7 @@ from prevalence.cli.options import (
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.report.text import one_line
-from prevalence.runs import Selection
+from prevalence.runs.selection import Selection
 from prevalence.scorers.registry import ScorerOptions
 
 if TYPE_CHECKING:

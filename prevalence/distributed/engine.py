@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from prevalence.distributed.cluster import Pool
     from prevalence.nli.pairs import Progress
-    from prevalence.runs import Mark
+    from prevalence.runs.resuming import Mark
     from prevalence.scoring.engine import Engine
 
 __all__ = ["DistributedEngine"]

@@ -17,7 +17,7 @@ from prevalence.readers.fields import FieldError, Item, Position, ReadOptions
 from prevalence.readers.jsonfiles import LAYOUTS, line_items
 from prevalence.readers.streams import Source, display, open_source
 from prevalence.records import BadRecord
-from prevalence.runs import by_systems
+from prevalence.runs.selection import by_systems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

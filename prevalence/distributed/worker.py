@@ -29,7 +29,9 @@ from prevalence.errors import (
 from prevalence.metric import implied_pairs
 from prevalence.nli.pairs import TextTable
 from prevalence.records import BadRecord, Product, input_digest
-from prevalence.runs import Mark, summary_marks, systems_of, until_failure
+from prevalence.runs.resuming import Mark, summary_marks
+from prevalence.runs.running import until_failure
+from prevalence.runs.selection import systems_of
 from prevalence.scoring.engine import WorkCounts
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.units import CUTTERS, cutter_of
@@ -146,7 +148,7 @@ class Outline(NamedTuple):
         place: its split's number.
         number: its place among the items of the split.
         systems: who wrote its summaries.
-        marks: what tells its rows from others, see :class:`prevalence.runs.Mark`.
+        marks: what tells its rows from others, see :class:`~prevalence.runs.resuming.Mark`.
     """
 
     place: int

@@ -6,278 +6,30 @@ asked again after a jittered delay; each reply is handed on the moment it is the
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import random
-import re
-import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from prevalence.errors import BackendError, ConfigurationError
+from prevalence.llm.completions import read_completion
+from prevalence.llm.pace import Pace, retry_after
 from prevalence.llm.protocol import Response, sample_seed
 from prevalence.llm.spending import Ledger, most_tokens
 from prevalence.llm.transport import MalformedError, chat_client, is_bad_header, within
 from prevalence.records import well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from prevalence.llm.backends import BackendOptions
     from prevalence.llm.protocol import Keep, Request
 
-__all__ = [
-    "Completion",
-    "Pace",
-    "Server",
-    "answer_log_probabilities",
-    "is_openai",
-    "open_backend",
-    "parse_duration",
-    "read_completion",
-    "retry_after",
-]
-
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d{1,9}(?:\.\d{1,18})?)(ms|s|m|h|d)")
-_LIMITS = ("requests", "tokens")
-
-
-class Pace:
-    """One clock for all workers of a server: when one is told to wait, all of them wait.
-
-    Args:
-        base: seconds before the first repetition, doubled for each further one.
-        longest: most seconds between two repetitions that nobody asked for.
-        random: draws the jitter, so that workers do not return together.
-        now: a clock in seconds.
-    """
-
-    def __init__(
-        self,
-        *,
-        base: float,
-        longest: float,
-        random: random.Random,
-        now: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._base = base
-        self._longest = longest
-        self._random = random
-        self._now = now
-        self._open_at = -math.inf
-        self._lock = threading.Lock()
-        self._stopped = threading.Event()
-
-    @property
-    def stopped(self) -> bool:
-        """Whether :meth:`stop` was called."""
-        return self._stopped.is_set()
-
-    def stop(self) -> None:
-        """End every wait now."""
-        self._stopped.set()
-
-    def wait(self) -> None:
-        """Return when the server may be asked, or when the pace is stopped."""
-        while not self.stopped:
-            with self._lock:
-                left = self._open_at - self._now()
-            if left <= 0:
-                return
-            self.sleep(left)
-
-    def sleep(self, seconds: float) -> None:
-        """Wait in one worker alone."""
-        self._stopped.wait(min(seconds, threading.TIMEOUT_MAX))
-
-    def hold(self, seconds: float) -> None:
-        """Let nobody ask for so long."""
-        with self._lock:
-            self._open_at = max(self._open_at, self._now() + seconds)
-
-    def delay(self, attempt: int) -> float:
-        """Seconds before repetition 0, 1, ...: between half of the full delay and all of it."""
-        full = min(self._longest, self._base * 2.0 ** min(attempt, 60))
-        return full * self._random.uniform(0.5, 1.0)
-
-    def heed(self, headers: Mapping[str, str]) -> None:
-        """Hold when the headers of a reply say that nothing is left of an allowance."""
-        for limit in _LIMITS:
-            left = headers.get(f"x-ratelimit-remaining-{limit}", "")
-            reset = parse_duration(headers.get(f"x-ratelimit-reset-{limit}", ""))
-            if left.strip() in {"0", "0.0"} and reset is not None:
-                self.hold(min(reset, self._longest))
-
-
-def parse_duration(text: str) -> float | None:
-    """Seconds of ``20ms``, ``1s``, ``6m0s`` or ``1h2m3s``; None for anything else.
-
-    >>> parse_duration("1m30.5s")
-    90.5
-    """
-    parts = _PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        return None
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
-
-
-def retry_after(headers: Mapping[str, str], *, wall: Callable[[], float] = time.time) -> float:
-    """Seconds that the server asks to wait; 0 where it asks for none or for nonsense.
-
-    Args:
-        headers: of a refusal.
-        wall: the time of day in seconds, for dates.
-    """
-    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) * scale
-        except ValueError:
-            seconds = _until(value, wall())
-        if math.isfinite(seconds) and seconds > 0:
-            return seconds
-    return 0.0
-
-
-def _until(date: str, now: float) -> float:
-    try:
-        return parsedate_to_datetime(date).timestamp() - now
-    except (ValueError, OverflowError):
-        return 0.0
-
-
-_MOST_TOKENS = 10**9
-"""A count beyond it is none."""
-_NO_LOGPROBS = "the server gives no log-probabilities; choose another form or another backend"
-
-
-class Completion(NamedTuple):
-    """What one call gave.
-
-    Attributes:
-        responses: for the first indices of the call, in order; a server may give fewer than asked.
-        prompt_tokens: tokens read; None where the server does not count.
-        completion_tokens: tokens written; None where the server does not count.
-    """
-
-    responses: list[Response]
-    prompt_tokens: int | None
-    completion_tokens: int | None
-
-
-def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -> Completion:
-    """Read the body of a chat completion.
-
-    Args:
-        text: the body.
-        indices: of the samples that were asked for.
-        answers: texts whose log-probability is wanted.
-
-    Raises:
-        MalformedError: the body is not one.
-    """
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise MalformedError(f"the server's reply is not JSON ({error})") from error
-    choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list) or not choices:
-        raise MalformedError("the server's reply has no choices")
-    usage = body.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    read, written = (_count(counts, key) for key in ("prompt_tokens", "completion_tokens"))
-    responses: list[Response] = []
-    for index, choice in zip(indices, choices, strict=False):
-        first = not responses
-        responses.append(_response(choice, index, answers, counts=(read, written) if first else ()))
-    return Completion(responses, read, written)
-
-
-def _response(
-    choice: object, index: int, answers: Sequence[str], *, counts: tuple[int | None, ...]
-) -> Response:
-    """One choice; the counts of a call of several go to the first, so that sums are true."""
-    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        raise MalformedError("a choice in the server's reply has no message")
-    content, finish = choice["message"].get("content"), choice.get("finish_reason")
-    if finish == "content_filter":
-        return Response(index=index, error="the server withheld the reply (content_filter)")
-    logprobs = _first_token(choice, answers) if answers else None
-    if answers:
-        content = ""
-        if logprobs is None:
-            return Response(index=index, error=_NO_LOGPROBS)
-    elif not isinstance(content, str) or not content.strip():
-        return Response(index=index, error=f"the reply has no text (finish_reason {finish!r})")
-    read, written = (*counts, 0, 0)[:2]
-    return Response(
-        index=index,
-        text=well_formed(content),
-        prompt_tokens=read or 0,
-        completion_tokens=written or 0,
-        logprobs=logprobs,
-        finish="length" if finish == "length" and not answers else "stop",
-    )
-
-
-def _first_token(choice: Mapping[str, Any], answers: Sequence[str]) -> dict[str, float] | None:
-    """Log-probability of each answer as the first token; spaces around a token do not count."""
-    logprobs = choice.get("logprobs")
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not isinstance(content, list) or not content or not isinstance(content[0], dict):
-        return None
-    top = content[0].get("top_logprobs")
-    if not isinstance(top, list) or not top:
-        return None
-    entries = [_entry(entry) for entry in top]
-    return answer_log_probabilities(entries, answers)
-
-
-def answer_log_probabilities(
-    tokens: Iterable[tuple[str, float]], answers: Sequence[str]
-) -> dict[str, float]:
-    """What a list of most probable first tokens says about answers.
-
-    Args:
-        tokens: texts with their log-probabilities; spaces around a text do not count.
-        answers: texts that are wanted.
-
-    Returns:
-        Natural log-probability of each answer that is in the list.
-    """
-    mass: dict[str, float] = {}
-    for text, value in tokens:
-        mass[text.strip()] = mass.get(text.strip(), 0.0) + math.exp(value)
-    return {answer: math.log(mass[answer]) for answer in answers if mass.get(answer)}
-
-
-def _entry(entry: object) -> tuple[str, float]:
-    token = entry.get("token") if isinstance(entry, dict) else None
-    value = entry.get("logprob") if isinstance(entry, dict) else None
-    if not isinstance(token, str) or isinstance(value, bool) or not isinstance(value, int | float):
-        raise MalformedError("a log-probability in the server's reply is missing")
-    value = max(value, -sys.float_info.max)
-    if not value <= 1e-3:
-        raise MalformedError(f"a log-probability in the server's reply is {value}")
-    return token, min(float(value), 0.0)
-
-
-def _count(usage: Mapping[str, Any], key: str) -> int | None:
-    value = usage.get(key)
-    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
-    return value if known else None
-
+__all__ = ["Server", "is_openai", "open_backend"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _DEFAULT_KEY = "OPENAI_API_KEY"

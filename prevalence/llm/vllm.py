@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError, first_line
+from prevalence.llm.completions import answer_log_probabilities
 from prevalence.llm.local_model import model_name
 from prevalence.llm.protocol import Response, sample_seed
-from prevalence.llm.server import answer_log_probabilities
 from prevalence.models.location import local_folder
 
 if TYPE_CHECKING:

@@ -29,7 +29,8 @@ from prevalence.nli.pairs import (
     checked_scorer,
 )
 from prevalence.records import BadRecord, Product, Summary, input_digest
-from prevalence.runs import Mark, chunks, summary_marks
+from prevalence.runs.resuming import Mark, summary_marks
+from prevalence.runs.running import chunks
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.records import BadRecord, Product
-from prevalence.runs import Finished, Mark, chunks
+from prevalence.runs.resuming import Finished, Mark
+from prevalence.runs.running import chunks
 from prevalence.writers import finished_records, without_key
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Summary
-from prevalence.runs import Finished, Mark
+from prevalence.runs.resuming import Finished, Mark
 from prevalence.summarize.candidates import LengthRule
 from prevalence.writers import finished_records
 

@@ -39,7 +39,7 @@ from prevalence.distributed import Cluster, DistributedEngine, PartsWriter
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
-from prevalence.runs import Finished, skip_finished
+from prevalence.runs.resuming import Finished, skip_finished
 from prevalence.writers import JsonLinesWriter, finished_rows
 
 folder, kill_after = Path(sys.argv[1]), int(sys.argv[2])

@@ -30,7 +30,7 @@ from prevalence.llm.protocol import Response
 from prevalence.meta.preferences import OrderBias
 from prevalence.meta.sources import read_table
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.runs import skip_finished
+from prevalence.runs.resuming import skip_finished
 
 
 class Script:

@@ -11,14 +11,9 @@ import pytest
 
 from prevalence.errors import BackendError, ConfigurationError
 from prevalence.llm.backends import BackendOptions, open_backend
+from prevalence.llm.pace import Pace
 from prevalence.llm.protocol import Message, Request, Sampling, sample_seed
-from prevalence.llm.server import (
-    Pace,
-    Server,
-    parse_duration,
-    read_completion,
-    retry_after,
-)
+from prevalence.llm.server import Server
 from prevalence.llm.spending import (
     Ledger,
     Prices,
@@ -26,7 +21,7 @@ from prevalence.llm.spending import (
     most_tokens,
 )
 from prevalence.llm.store import ReplyStore, StoredBackend
-from prevalence.llm.transport import MOST_BYTES, MalformedError
+from prevalence.llm.transport import MOST_BYTES
 
 pytest.importorskip("openai")
 
@@ -277,29 +272,6 @@ def test_log_probabilities_of_answers(chat_server, connect):
     assert (body["temperature"], body["max_tokens"]) == (1.0, 1)
 
 
-@pytest.mark.parametrize(
-    "logprobs",
-    ["null", '{"content": [{"token": "4", "logprob": -0.5}]}',
-     '{"content": [{"token": "4", "logprob": -0.5, "top_logprobs": []}]}'],
-)  # fmt: skip
-def test_a_server_without_log_probabilities_says_none(logprobs):
-    body = f'{{"choices": [{{"message": {{"content": "4"}}, "logprobs": {logprobs}}}]}}'
-    (response,) = read_completion(body, [0], ["4"]).responses
-    assert response.logprobs is None
-    assert "gives no log-probabilities" in response.error
-
-
-@pytest.mark.parametrize("content", ['""', '" \\n"', "null"])
-def test_an_empty_reply_is_the_error_of_that_reply_alone(content):
-    body = (
-        f'{{"choices": [{{"message": {{"content": {content}}}, "finish_reason": "length"}}, '
-        '{"message": {"content": "4"}}]}'
-    )
-    empty, sound = read_completion(body, [0, 1], []).responses
-    assert empty.error == "the reply has no text (finish_reason 'length')"
-    assert (sound.error, sound.text) == (None, "4")
-
-
 def test_what_holds_no_answer_is_not_stored_and_asked_again(chat_server, connect, tmp_path):
     silent = True
     usual = chat_server.completion
@@ -324,39 +296,6 @@ def test_what_holds_no_answer_is_not_stored_and_asked_again(chat_server, connect
     assert set(odds.logprobs) == {"4", "5"}
     assert len(store) == 2
     store.close()
-
-
-@pytest.mark.parametrize(
-    "body",
-    ["", "[]", "{}", '{"choices": {}}', '{"choices": [1]}', '{"choices": [{"message": 1}]}',
-     "[" * 100_000, "9" * 100_000]
-    + [
-        '{"choices": [{"message": {"content": ""}, "logprobs": {"content": [{"top_logprobs": '
-        f'[{entry}]}}]}}}}]}}'
-        for entry in ("1", '{"token": "4"}', '{"token": "4", "logprob": NaN}',
-                      '{"token": "4", "logprob": 2.0}',
-                      f'{{"token": "4", "logprob": 1{"0" * 400}}}')
-    ],
-)  # fmt: skip
-def test_bodies_that_are_no_completion(body):
-    with pytest.raises(MalformedError):
-        read_completion(body, [0], ["4"])
-
-
-def test_nothing_that_a_server_says_breaks_a_file_or_a_sum():
-    body = (
-        '{"choices": [{"message": {"content": "half \\ud83d"}}], '
-        f'"usage": {{"prompt_tokens": 1{"0" * 300}, "completion_tokens": -1}}}}'
-    )
-    completion = read_completion(body, [0], [])
-    assert completion.responses[0].text == "half \ufffd"
-    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
-    entry = f'{{"token": "4", "logprob": -1{"0" * 400}}}'
-    body = (
-        '{"choices": [{"message": {}, "logprobs": {"content": [{"top_logprobs": '
-        f"[{entry}]}}]}}}}]}}"
-    )
-    assert read_completion(body, [0], ["4"]).responses[0].logprobs == {}
 
 
 def test_the_budget_is_never_passed(chat_server, connect):
@@ -504,19 +443,6 @@ def test_bad_options(options):
         BackendOptions(**options)
 
 
-def test_a_header_that_says_nothing_is_left_holds_every_worker():
-    now = [0.0]
-    pace = Pace(base=1, longest=60, random=random.Random(0), now=lambda: now[0])
-    pace.heed({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m2s"})
-    waited = []
-    pace.sleep = lambda seconds: (waited.append(seconds), now.__setitem__(0, now[0] + seconds))
-    pace.wait()
-    assert waited == [60]
-    pace.heed({"x-ratelimit-remaining-requests": "1", "x-ratelimit-reset-requests": "1m2s"})
-    pace.wait()
-    assert waited == [60]
-
-
 def test_a_hold_lasts_from_one_unit_of_work_to_the_next(chat_server, connect):
     connect()
     server = Server("tiny", BackendOptions(base_url=chat_server.url, api_key_env="JUDGE_KEY"))
@@ -634,36 +560,3 @@ def test_a_server_that_asks_to_wait_is_not_asked_before(chat_server, connect, fa
     pace.hold = lambda seconds: (held.append(seconds), hold(seconds))
     assert server.complete([request("a")])[0][0].text == "a / 0"
     assert held == [0.15]
-
-
-def test_delays_double_with_jitter_up_to_a_bound():
-    pace = Pace(base=1.0, longest=8.0, random=random.Random(3))
-    for attempt, full in enumerate([1, 2, 4, 8, 8, 8]):
-        drawn = [pace.delay(attempt) for _ in range(50)]
-        assert full / 2 <= min(drawn) < max(drawn) <= full
-    assert pace.delay(10_000) <= 8
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"retry-after": "2.5"}, 2.5),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": "Thu, 01 Jan 1970 00:01:40 GMT"}, 90.0),
-        ({"retry-after": "-3"}, 0.0),
-        ({"retry-after": "soon"}, 0.0),
-        ({"retry-after": "inf"}, 0.0),
-        ({}, 0.0),
-    ],
-)
-def test_retry_after(headers, seconds):
-    assert retry_after(headers, wall=lambda: 10.0) == seconds
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("20ms", 0.02), ("1s", 1), ("6m0s", 360), ("1h2m3.5s", 3723.5), ("", None), ("1x", None),
-     ("5", None), ("1" * 100_000, None)],
-)  # fmt: skip
-def test_durations(text, seconds):
-    assert parse_duration(text) == seconds

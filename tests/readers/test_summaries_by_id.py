@@ -11,7 +11,7 @@ from prevalence.errors import InputError
 from prevalence.readers import read_authors
 from prevalence.readers.columns import is_summary_table
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.runs import Selection
+from prevalence.runs.selection import Selection
 
 REVIEWS = "id;review\nA;Warm.\nA;Dry.\nB;Leaks.\n"
 

@@ -13,7 +13,7 @@ from prevalence.errors import InputError
 from prevalence.readers import read_products
 from prevalence.readers.products import check_header
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.runs import Selection
+from prevalence.runs.selection import Selection
 
 
 def read(tmp_path, text, name="in.csv", **options):

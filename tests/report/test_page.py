@@ -19,7 +19,8 @@ from prevalence.report import contents as contents_module
 from prevalence.report import standings, systems
 from prevalence.report.console import system_table
 from prevalence.report.contents import Contents
-from prevalence.report.page import Page, Plot, render, split_pages
+from prevalence.report.page import Page, Plot, render
+from prevalence.report.pages import split_pages
 
 
 class Reader(HTMLParser):

@@ -10,7 +10,7 @@ import pytest
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.runs import skip_finished
+from prevalence.runs.resuming import skip_finished
 from prevalence.sentences import get_splitter
 from prevalence.simplify.products import (
     SIGNATURE_KEY,

@@ -8,7 +8,7 @@ import pytest
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review
-from prevalence.runs import skip_finished
+from prevalence.runs.resuming import skip_finished
 from prevalence.summarize.products import Target
 
 TARGET = Target(system="new")

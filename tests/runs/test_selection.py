@@ -1,15 +1,13 @@
-"""What every run shares: which records it takes, chunks, and how it ends."""
+"""Which records of the inputs a run takes."""
 
 from __future__ import annotations
 
 import json
-from contextlib import nullcontext
 
 import pytest
 
 from prevalence.errors import InputError
-from prevalence.records import Product, Review, Summary
-from prevalence.runs import Selection, Tally, chunks, run
+from prevalence.runs.selection import Selection
 
 
 @pytest.fixture
@@ -52,53 +50,3 @@ def test_a_system_that_is_not_there_is_told_from_one_that_was_not_reached(source
         else:
             with pytest.raises(InputError, match="--systems: no summary by c; choose from a, b"):
                 selection.check()
-
-
-def test_the_rest_of_a_record_is_counted_as_the_whole():
-    summaries = (Summary("a", "Warm.", {"claims": ["Warm."]}), Summary("b", "Dry."))
-    rest = Selection.rest(Product("p", (Review("x"),), summaries), [1])
-    assert rest.summaries == summaries[1:]
-    assert rest.gives_claims
-
-
-def failing(*items):
-    yield from items
-    raise InputError("gone")
-
-
-def test_what_was_read_before_a_failure_comes_in_whole_chunks():
-    found = chunks(failing(1, 1, 1, 1, 1), size=int, full=2)
-    assert [next(found) for _ in range(3)] == [[1, 1], [1, 1], [1]]
-    with pytest.raises(InputError, match="gone"):
-        next(found)
-
-
-class Silent(nullcontext):
-    """Progress that nobody watches."""
-
-    def row(self):
-        pass
-
-
-def ended(rows):
-    tally = Tally(None, print)
-    failure = run(
-        (), lambda _: rows, marks=list, finished=None, tally=tally, progress=Silent(),
-        writer=lambda _: None, kept=lambda: "all is kept", worth=lambda: tally.made,
-    )  # fmt: skip
-    return tally.made, failure
-
-
-def interrupted():
-    yield 1
-    raise KeyboardInterrupt
-
-
-def test_a_failure_leaves_a_run_incomplete_or_void():
-    assert ended(iter("ab")) == (2, None)
-    made, failure = ended(failing("a"))
-    assert (made, str(failure)) == (1, "gone")
-    with pytest.raises(InputError, match="gone"):
-        ended(failing())
-    with pytest.raises(KeyboardInterrupt, match="interrupted: all is kept"):
-        ended(interrupted())

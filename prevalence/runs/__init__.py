@@ -1,0 +1,1 @@
+"""What the commands share that make rows of records: selecting, resuming, running."""
