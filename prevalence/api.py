@@ -35,6 +35,7 @@ __all__ = [
     "checked_reviews",
     "checked_statements",
     "checked_text",
+    "is_missing",
 ]
 
 
@@ -83,7 +84,7 @@ def _checked_review(item: object, what: str) -> Review:
             return read_review(what, fields)
         except FieldError as error:
             raise InputError(f"{error.where} {error.problem}; {error.fix}") from None
-    if _missing(item):
+    if is_missing(item):
         return Review("")
     if not isinstance(item, Review):
         return Review(checked_text(item, what))
@@ -146,21 +147,21 @@ def _of_table(record: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a data frame: lists in place of arrays, None in place of NaN, which is missing."""
     values = {k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v
               for k, v in record.items()}  # fmt: skip
-    found = {k: None if _missing(v) else v for k, v in values.items()}
+    found = {k: None if is_missing(v) else v for k, v in values.items()}
     if isinstance(reviews := found.get("reviews"), list | tuple):
         found["reviews"] = [_without_missing(review) if isinstance(review, Mapping)
-                            else "" if _missing(review) else review
+                            else "" if is_missing(review) else review
                             for review in reviews]  # fmt: skip
     return found
 
 
 def _without_missing(review: Mapping[Any, Any]) -> dict[Any, Any]:
     """A review's fields; a missing text is an empty one, as an empty cell of a table is."""
-    fields = {k: None if _missing(v) else v for k, v in review.items()}
+    fields = {k: None if is_missing(v) else v for k, v in review.items()}
     return {**fields, "text": ""} if fields.get("text", "") is None else fields
 
 
-def _missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether data frames hold nothing there: None, NaN, NA or NaT."""
     nan = isinstance(value, float | np.floating) and bool(np.isnan(value))
     return value is None or nan or type(value).__name__ in {"NAType", "NaTType"}

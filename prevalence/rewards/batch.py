@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.api import checked_name, checked_reviews
+from prevalence.api import checked_name, checked_reviews, is_missing
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable
@@ -435,8 +435,8 @@ def _reviews(reviews: object) -> tuple[Review, ...]:
 
 
 def _review(item: object) -> object:
-    if item is None:  # As trainers fill up a batch; it must not count among the reviews.
-        raise InputError("a review is None, not text: give a string")
+    if is_missing(item):  # As trainers fill up a batch; it must not count among the reviews.
+        raise InputError(f"a review is {item}, not text: give a string")
     if not isinstance(item, Mapping) or "text" not in item:
         return item
     fields = dict(item)

@@ -14,6 +14,7 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -115,7 +116,11 @@ def test_a_column_that_cannot_be_used_is_a_mistake_of_the_caller(reward_of, colu
         reward_of()(["p"], [GOOD], **columns)
 
 
-BAD_REVIEWS = [None, [], "one text", 3.5, ["good", None], [{"stars": 5}], {"text": "no list"}]
+NAN = float("nan")
+BAD_REVIEWS = [
+    None, NAN, [], "one text", 3.5, ["good", None], ["good", NAN], ["good", np.float32("nan")],
+    [{"text": NAN}], [{"stars": 5}], {"text": "no list"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", BAD_REVIEWS, ids=repr)
@@ -129,6 +134,13 @@ def test_a_bad_row_is_counted_and_hurts_no_other(reward_of, bad):
     # Once is enough: the second bad row is only counted.
     assert trainer_call(reward, [GOOD], name=[""]) == [None]
     assert reward.tally.failed == 2
+
+
+def test_a_missing_value_of_pandas_is_no_review(reward_of):
+    pandas = pytest.importorskip("pandas")
+    for missing in (pandas.NA, pandas.NaT):
+        with pytest.warns(RuntimeWarning, match=f"row 0: a review is {missing}, not text"):
+            assert trainer_call(reward_of(), [GOOD], reviews=[["warm", missing]]) == [None]
 
 
 def test_a_bad_row_may_have_a_stated_value(reward_of):
