@@ -79,39 +79,62 @@ class MemoryCache:
             self._entries.popitem(last=False)
 
 
+class MiswiredError(InputError):
+    """A completion of a kind that no policy writes: the caller passed something else."""
+
+
 def completion_text(completion: object) -> str:
     """The text of a completion, each lone surrogate replaced by U+FFFD.
 
     Args:
         completion: a string, or messages with ``role`` and ``content``, of which the last by the
-            assistant is read: earlier ones call tools. Content is a string or a list of parts.
+            assistant (or ``model``) is read: earlier ones call tools. Content is a string or a list
+            of parts. One message may stand without a list.
 
     Raises:
-        InputError: it is neither, or no message is the assistant's.
+        MiswiredError: it is of a kind that never holds text, or has no message of the assistant.
+        InputError: it has no text.
 
     >>> completion_text([{"role": "assistant", "content": "They fit."}])
     'They fit.'
     """
     if isinstance(completion, str):
         return well_formed(completion)
-    if not isinstance(completion, Sequence):
-        raise InputError(
-            f"the completion is {type(completion).__name__}: give a string or a list of messages"
+    if completion is None or (isinstance(completion, Sequence) and not completion):
+        raise InputError("the completion is empty: give a string or a list of messages")
+    messages = [completion] if isinstance(completion, Mapping) else completion
+    if not isinstance(messages, Sequence) or not all(isinstance(m, Mapping) for m in messages):
+        raise MiswiredError(
+            f"the completion is {_kind(completion)}: give a string or a list of messages"
         )
-    own = [m for m in completion if isinstance(m, Mapping) and m.get("role") == "assistant"]
+    own = [m for m in messages if str(m.get("role")).casefold() in _OWN_ROLES]
     if not own:
-        raise InputError("the completion has no message with the role 'assistant'")
+        raise MiswiredError(
+            "the completion has no message with the role 'assistant': give its text, or a list of "
+            'messages such as {"role": "assistant", "content": "..."}'
+        )
     return well_formed(_content(own[-1].get("content")))
+
+
+_OWN_ROLES = frozenset({"assistant", "model"})
 
 
 def _content(content: Any) -> str:
     if isinstance(content, str):
         return content
+    if content is None:
+        raise InputError("the assistant's last message holds no text")
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
-    raise InputError(
-        f"the assistant's last message holds {type(content).__name__}: give a string or text parts"
+    raise MiswiredError(
+        f"the assistant's last message holds {_kind(content)}: give a string or text parts"
     )
+
+
+def _kind(value: object) -> str:
+    """The type of a value, and of what a list begins with."""
+    name = type(value).__name__
+    return f"{name} of {type(value[0]).__name__}" if isinstance(value, list) and value else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +309,17 @@ class BatchScorer:
             samples: any number, in any order; a score does not depend on the others.
 
         Returns:
-            One outcome a sample, in order. The first bad record of this object is warned of.
+            One outcome a sample, in order. The first bad record of this object is warned of, and
+            so is the first completion of a kind that holds no text.
 
         Raises:
-            PrevalenceError: the model cannot be loaded or fails; never for a bad sample.
+            ConfigurationError: every sample has a completion of such a kind.
+            PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
-        read = [_read(place, sample) for place, sample in enumerate(samples)]
+        miswired: list[str] = []
+        read = [_read(place, sample, miswired) for place, sample in enumerate(samples)]
+        if miswired and len(miswired) == len(read):
+            raise ConfigurationError(f"no completion can be read: {miswired[0]}")
         products: dict[_Key, list[int]] = {}
         for place, job in enumerate(read):
             if isinstance(job, _Job):
@@ -305,7 +333,7 @@ class BatchScorer:
             outcomes = [
                 scored[place] if isinstance(job, _Job) else job for place, job in enumerate(read)
             ]
-            self._count(outcomes)
+            self._count(outcomes, miswired)
         return outcomes
 
     def release(self) -> None:
@@ -316,15 +344,17 @@ class BatchScorer:
         if torch is not None and torch.cuda.is_initialized():
             torch.cuda.empty_cache()
 
-    def _count(self, outcomes: Sequence[Outcome]) -> None:
-        before, self.tally = self.tally, self.tally + Tally.of(outcomes)
+    def _count(self, outcomes: Sequence[Outcome], miswired: Sequence[str]) -> None:
+        self.tally += Tally.of(outcomes)
         bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
-        if bad and not before.failed:
-            warnings.warn(
-                f"{bad[0]}; this row and any others like it have no score, see the tally",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+        for kind, errors in (("row", bad), ("completion", miswired)):
+            if errors and kind not in self._warned:
+                self._warned.add(kind)
+                warnings.warn(
+                    f"{errors[0]}; this {kind} and any others like it have no score, see the tally",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
 
     def _load(self) -> Engine:
         if self._engine is None:
@@ -340,6 +370,7 @@ class BatchScorer:
         self._lock = threading.RLock()
         self._engine = None
         self.tally = Tally()
+        self._warned: set[str] = set()
         _alive.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -350,7 +381,7 @@ class BatchScorer:
         self._start_afresh()
 
 
-_OWN = frozenset({"_lock", "_engine", "tally"})
+_OWN = frozenset({"_lock", "_engine", "_warned", "tally"})
 """Attributes that belong to one object in one process."""
 
 _Key = tuple[str | None, str]
@@ -407,8 +438,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _read(place: int, sample: Sample) -> _Job | Outcome:
-    """The sample ready to be scored, or the outcome that says why it cannot be."""
+def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
+    """The sample ready to be scored, or the outcome that says why it cannot be.
+
+    What is wrong with a completion that is :class:`MiswiredError` is added to the list.
+    """
     try:
         name, reviews = checked_name(sample.name), _reviews(sample.reviews)
     except InputError as error:
@@ -416,6 +450,8 @@ def _read(place: int, sample: Sample) -> _Job | Outcome:
     try:
         return _Job(completion_text(sample.completion), name, reviews)
     except InputError as error:
+        if isinstance(error, MiswiredError):
+            miswired.append(f"row {place}: {error}")
         return ScoredSummary(
             id=None,
             system=None,

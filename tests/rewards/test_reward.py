@@ -69,6 +69,9 @@ def test_messages_are_read_as_strings_are(reward_of):
     ]
     parts = chat([{"type": "text", "text": "They are "}, {"type": "text", "text": "warm."}])
     assert trainer_call(reward, [used_tool, parts]) == [0.75, 0.75]
+    alone = {"role": "assistant", "content": GOOD}
+    others = [[{"role": role, "content": GOOD}] for role in ("Assistant", "model")]
+    assert trainer_call(reward, [alone, *others]) == [0.75] * 3
 
 
 def test_it_is_a_plain_callable_with_a_name(reward_of):
@@ -185,7 +188,7 @@ def test_completions_have_no_labels():
 
 @pytest.mark.parametrize(
     "bad",
-    [None, 7, [], [{"role": "user", "content": GOOD}], chat(None), "so long", "One. Two. Three."],
+    [None, [], chat(None), "so long", "One. Two. Three."],
     ids=repr,
 )
 def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer, answers, bad):
@@ -194,6 +197,37 @@ def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer
     assert trainer_call(reward, [bad, GOOD]) == [0.0, 0.75]
     assert (reward.tally.unscorable, reward.tally.scored) == (1, 1)
     assert trainer_call(reward_of(unscorable=None, max_sentences=2), ["One. Two. Three."]) == [None]
+
+
+MISWIRED = [
+    (7, "completion is int"),
+    (NAN, "completion is float"),
+    (b"warm", "completion is bytes"),
+    ([101, 202], "completion is list of int"),
+    ([GOOD], "completion is list of str"),
+    (np.array([101, 202]), "completion is ndarray"),
+    ({"content": GOOD}, "completion has no message with the role 'assistant'"),
+    ([{"role": "user", "content": GOOD}], "completion has no message with the role 'assistant'"),
+    (chat(5), "assistant's last message holds int"),
+    (chat([GOOD]), "assistant's last message holds list of str"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), MISWIRED, ids=[message for _, message in MISWIRED])
+def test_completions_of_a_kind_that_holds_no_text_are_a_mistake_of_the_caller(
+    reward_of, bad, message
+):
+    reward = reward_of()
+    with pytest.raises(ConfigurationError, match=f"row 0: the {message}.*: give"):
+        trainer_call(reward, [bad, bad])
+    assert reward.tally.rows == 0
+    with pytest.warns(RuntimeWarning, match=f"row 1: the {message}.*; this completion") as caught:
+        assert trainer_call(reward, [GOOD, bad, bad]) == [0.75, 0.0, 0.0]
+    assert (len(caught), caught[0].filename) == (1, __file__)
+    # Once is enough, and bad reviews are another matter.
+    assert trainer_call(reward, [bad, None]) == [0.0, 0.0]
+    with pytest.warns(RuntimeWarning, match="row 0: the reviews"):
+        assert trainer_call(reward, [GOOD], reviews=[None]) == [None]
 
 
 def test_a_failing_model_is_no_bad_row(tmp_path):
