@@ -80,7 +80,7 @@ class MemoryCache:
 
 
 class MiswiredError(InputError):
-    """A completion of a kind that no policy writes: the caller passed something else."""
+    """A value of a kind that no policy writes and no gap in the data leaves: a mistake in code."""
 
 
 def completion_text(completion: object) -> str:
@@ -313,13 +313,14 @@ class BatchScorer:
             so is the first completion of a kind that holds no text.
 
         Raises:
-            ConfigurationError: every sample has a completion of such a kind.
+            ConfigurationError: every sample has a completion of such a kind, or reviews that are
+                no list or none of which is text or has a ``text``.
             PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
         miswired: list[str] = []
         read = [_read(place, sample, miswired) for place, sample in enumerate(samples)]
         if miswired and len(miswired) == len(read):
-            raise ConfigurationError(f"no completion can be read: {miswired[0]}")
+            raise ConfigurationError(f"no row can be read: {miswired[0]}")
         products: dict[_Key, list[int]] = {}
         for place, job in enumerate(read):
             if isinstance(job, _Job):
@@ -347,7 +348,8 @@ class BatchScorer:
     def _count(self, outcomes: Sequence[Outcome], miswired: Sequence[str]) -> None:
         self.tally += Tally.of(outcomes)
         bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
-        for kind, errors in (("row", bad), ("completion", miswired)):
+        completions = [error for error in miswired if error not in bad]
+        for kind, errors in (("row", bad), ("completion", completions)):
             if errors and kind not in self._warned:
                 self._warned.add(kind)
                 warnings.warn(
@@ -441,11 +443,13 @@ if hasattr(os, "register_at_fork"):
 def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
     """The sample ready to be scored, or the outcome that says why it cannot be.
 
-    What is wrong with a completion that is :class:`MiswiredError` is added to the list.
+    What a :class:`MiswiredError` says is added to the list.
     """
     try:
         name, reviews = checked_name(sample.name), _reviews(sample.reviews)
     except InputError as error:
+        if isinstance(error, MiswiredError):
+            miswired.append(f"row {place}: {error}")
         return BadRecord(f"row {place}: {error}", source=f"row {place}")
     try:
         return _Job(completion_text(sample.completion), name, reviews)
@@ -465,14 +469,27 @@ def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
 
 def _reviews(reviews: object) -> tuple[Review, ...]:
     """Reviews that are strings, reviews or objects with a ``text``."""
-    if isinstance(reviews, Iterable) and not isinstance(reviews, str | Mapping | Review):
-        reviews = [_review(item) for item in reviews]
-    return checked_reviews(reviews)
+    if is_missing(reviews):
+        raise InputError(f"the reviews are {reviews}: give a list of texts")
+    if not isinstance(reviews, Iterable) or isinstance(reviews, str | Mapping | Review):
+        raise MiswiredError(f"the reviews are {_kind(reviews)}: give a list of texts")
+    items = list(reviews)
+    missing = [item for item in items if is_missing(item)]
+    if missing:  # As trainers fill up a batch; it must not count among the reviews.
+        raise InputError(f"a review is {missing[0]}, not text: give a string")
+    try:
+        return checked_reviews([_review(item) for item in items])
+    except InputError as error:
+        if items and not any(map(_has_text, items)):
+            raise MiswiredError(str(error)) from None
+        raise
+
+
+def _has_text(item: object) -> bool:
+    return isinstance(item, str | Review) or (isinstance(item, Mapping) and "text" in item)
 
 
 def _review(item: object) -> object:
-    if is_missing(item):  # As trainers fill up a batch; it must not count among the reviews.
-        raise InputError(f"a review is {item}, not text: give a string")
     if not isinstance(item, Mapping) or "text" not in item:
         return item
     fields = dict(item)

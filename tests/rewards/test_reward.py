@@ -199,6 +199,25 @@ def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer
     assert trainer_call(reward_of(unscorable=None, max_sentences=2), ["One. Two. Three."]) == [None]
 
 
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([{"body": "warm"}], r"review 0.text is missing; give a string"),
+        ({"text": "warm"}, "the reviews are dict: give a list of texts"),
+        ([101, 202], "review 0 is int, not text: give a string"),
+        (3.5, "the reviews are float: give a list of texts"),
+    ],
+)
+def test_reviews_of_a_wrong_kind_in_every_row_are_a_mistake_of_the_caller(reward_of, bad, message):
+    reward = reward_of()
+    with pytest.raises(ConfigurationError, match=f"no row can be read: row 0: {message}"):
+        trainer_call(reward, [GOOD, MIXED], reviews=[bad, bad])
+    with pytest.warns(RuntimeWarning, match=message):
+        assert trainer_call(reward, [GOOD, MIXED], reviews=[bad, None]) == [None, None]
+    # All completions of a call may be about one product, which may lack reviews.
+    assert trainer_call(reward, [GOOD] * 4, reviews=[None, NAN, [], ["", None]]) == [None] * 4
+
+
 MISWIRED = [
     (7, "completion is int"),
     (NAN, "completion is float"),
