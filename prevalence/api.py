@@ -562,6 +562,8 @@ class OpinionPrevalence:
         from prevalence.summarize.extract import SummaryOptions
         from prevalence.summarize.summarizer import Summarizer
 
+        if not isinstance(options, SummaryOptions | None):
+            raise ConfigurationError(f"the options are {options!r}: give SummaryOptions(...)")
         summarizer = Summarizer(options or SummaryOptions(), engine=self._engine)
         return summarizer.summarize(
             checked_reviews(reviews), name=checked_name(name), progress=progress

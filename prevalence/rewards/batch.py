@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.api import checked_name, checked_reviews, is_missing
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
-from prevalence.nli.pairs import TextTable
+from prevalence.nli.pairs import TextTable, checked_scorer
 from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions
@@ -262,7 +262,8 @@ class BatchScorer:
         tally: sums over everything scored by this object in this process.
 
     Raises:
-        ConfigurationError: a bound is negative, or a condition asks for labels of statements.
+        ConfigurationError: an argument is of another type, a bound is negative, or a condition asks
+            for labels of statements.
     """
 
     tally: Tally
@@ -283,10 +284,12 @@ class BatchScorer:
             raise ConfigurationError(
                 f"the model is {model!r}: give ScorerOptions(model=...) or, ready to use, scorer="
             )
+        if not isinstance(options, ScoringOptions | None):
+            raise ConfigurationError(f"the options are {options!r}: give ScoringOptions(...)")
         self._model = model or ScorerOptions()
         self._options = options or ScoringOptions()
         _check_condition(self._options.restriction.statements)
-        self._scorer = scorer
+        self._scorer = None if scorer is None else checked_scorer(scorer)
         self._kept_pairs = kept_pairs
         self._kept_characters = kept_characters
         self._start_afresh()
@@ -313,8 +316,8 @@ class BatchScorer:
             so is the first completion of a kind that holds no text.
 
         Raises:
-            ConfigurationError: every sample has a completion of such a kind, or reviews that are
-                no list or none of which is text or has a ``text``.
+            ConfigurationError: something is no sample; or every sample has a completion of such a
+                kind, or reviews that are no list or none of which is text or has a ``text``.
             PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
         miswired: list[str] = []
@@ -445,6 +448,10 @@ def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
 
     What a :class:`MiswiredError` says is added to the list.
     """
+    if not isinstance(sample, Sample):
+        raise ConfigurationError(
+            f"row {place} is {_kind(sample)}: give Sample(completion, reviews, name)"
+        )
     try:
         name, reviews = checked_name(sample.name), _reviews(sample.reviews)
     except InputError as error:
