@@ -116,8 +116,9 @@ def checked_products(
     Raises:
         InputError: the records are a name of a file, or a single record.
     """
-    # Each of these can be gone through as well, as characters, keys, columns or fields.
-    table = hasattr(records, "to_dict")
+    # Each of these can be gone through as well, as characters, keys, columns or fields. A data set
+    # of Hugging Face has both methods, as its rows are mappings.
+    table = hasattr(records, "to_dict") and not hasattr(records, "to_list")
     if table or isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
         raise InputError(
             f"the records are {type(records).__name__}: give a list of products or mappings, as "
@@ -464,7 +465,7 @@ class OpinionPrevalence:
 
         Args:
             records: products, or mappings in the input-record form (``id``, ``name``,
-                ``reviews``, ``summaries`` or ``summary``).
+                ``reviews``, ``summaries`` or ``summary``), such as a data set of Hugging Face.
             profile: as :meth:`score` takes it.
             progress: called with the number of pairs just scored.
 
