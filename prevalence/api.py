@@ -35,6 +35,7 @@ __all__ = [
     "checked_reviews",
     "checked_statements",
     "checked_text",
+    "is_missing",
 ]
 
 
@@ -83,7 +84,7 @@ def _checked_review(item: object, what: str) -> Review:
             return read_review(what, fields)
         except FieldError as error:
             raise InputError(f"{error.where} {error.problem}; {error.fix}") from None
-    if _missing(item):
+    if is_missing(item):
         return Review("")
     if not isinstance(item, Review):
         return Review(checked_text(item, what))
@@ -115,8 +116,9 @@ def checked_products(
     Raises:
         InputError: the records are a name of a file, or a single record.
     """
-    # Each of these can be gone through as well, as characters, keys, columns or fields.
-    table = hasattr(records, "to_dict")
+    # Each of these can be gone through as well, as characters, keys, columns or fields. A data set
+    # of Hugging Face has both methods, as its rows are mappings.
+    table = hasattr(records, "to_dict") and not hasattr(records, "to_list")
     if table or isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
         raise InputError(
             f"the records are {type(records).__name__}: give a list of products or mappings, as "
@@ -146,21 +148,21 @@ def _of_table(record: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a data frame: lists in place of arrays, None in place of NaN, which is missing."""
     values = {k: v.tolist() if isinstance(v, np.ndarray | np.generic) else v
               for k, v in record.items()}  # fmt: skip
-    found = {k: None if _missing(v) else v for k, v in values.items()}
+    found = {k: None if is_missing(v) else v for k, v in values.items()}
     if isinstance(reviews := found.get("reviews"), list | tuple):
         found["reviews"] = [_without_missing(review) if isinstance(review, Mapping)
-                            else "" if _missing(review) else review
+                            else "" if is_missing(review) else review
                             for review in reviews]  # fmt: skip
     return found
 
 
 def _without_missing(review: Mapping[Any, Any]) -> dict[Any, Any]:
     """A review's fields; a missing text is an empty one, as an empty cell of a table is."""
-    fields = {k: None if _missing(v) else v for k, v in review.items()}
+    fields = {k: None if is_missing(v) else v for k, v in review.items()}
     return {**fields, "text": ""} if fields.get("text", "") is None else fields
 
 
-def _missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether data frames hold nothing there: None, NaN, NA or NaT."""
     nan = isinstance(value, float | np.floating) and bool(np.isnan(value))
     return value is None or nan or type(value).__name__ in {"NAType", "NaTType"}
@@ -463,7 +465,7 @@ class OpinionPrevalence:
 
         Args:
             records: products, or mappings in the input-record form (``id``, ``name``,
-                ``reviews``, ``summaries`` or ``summary``).
+                ``reviews``, ``summaries`` or ``summary``), such as a data set of Hugging Face.
             profile: as :meth:`score` takes it.
             progress: called with the number of pairs just scored.
 
@@ -561,6 +563,8 @@ class OpinionPrevalence:
         from prevalence.summarize.extract import SummaryOptions
         from prevalence.summarize.summarizer import Summarizer
 
+        if not isinstance(options, SummaryOptions | None):
+            raise ConfigurationError(f"the options are {options!r}: give SummaryOptions(...)")
         summarizer = Summarizer(options or SummaryOptions(), engine=self._engine)
         return summarizer.summarize(
             checked_reviews(reviews), name=checked_name(name), progress=progress

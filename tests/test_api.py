@@ -386,6 +386,15 @@ def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):
     assert "|preset:malon+model|" in preset.signature
 
 
+def test_rows_of_hugging_face_data_sets_are_read(metric):
+    datasets = pytest.importorskip("datasets")
+    record = {"id": "a", "reviews": ["It fits.", "It leaks."], "summary": "It fits."}
+    given = datasets.Dataset.from_list([record, {**record, "id": "b"}])
+    assert list(metric.score_many(given)) == list(metric.score_many(list(given)))
+    rows = list(metric.score_many(given))
+    assert [(row.id, row.n_reviews, row.error) for row in rows] == [("a", 2, None), ("b", 2, None)]
+
+
 def test_rows_of_data_frames_are_read(metric):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame([

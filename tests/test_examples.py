@@ -105,13 +105,23 @@ def test_the_best_summary_is_the_one_of_the_highest_reward(checkout, capsys):
         "reviews": ["Warm boots. They leak.", "Warm and dry."],
         "summaries": {"short": "Warm.", "long": "Warm. Boots. They leak.", "off": "Too loud. No."},
     }  # fmt: skip
-    given.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    module.main([str(given), "--model", "rouge1-precision"])
+    alike = {**record, "id": "alike", "summaries": {"a": "Warm.", "b": "Warm."}}
+    lines = [json.dumps(each) + "\n" for each in (record, alike)]
+    given.write_text("".join(lines), encoding="utf-8")
+    pairs = checkout / "pairs.jsonl"
+    module.main([str(given), "--model", "rouge1-precision", "--pairs", str(pairs)])
     # Both reviews back "Warm.", one backs "Boots." and "They leak.": 1/3 · 2/2 filled up to three
     # sentences, against 1/3 · (2/2 + 1/2 + 1/2).
-    first, signature = capsys.readouterr().out.splitlines()
-    assert first == "boots: long (0.667)"
+    first, second, signature = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("boots: long (0.667)", "alike: b (0.333)")
     assert signature.startswith("prev|")
+    # No summary of the second product is better than the other.
+    [pair] = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]
+    assert pair == {
+        "prompt": "Summarize these reviews:\n- Warm boots. They leak.\n- Warm and dry.",
+        "chosen": "Warm. Boots. They leak.",
+        "rejected": "Too loud. No.",
+    }
 
 
 def test_the_metric_of_ones_own_keeps_the_contract():

@@ -33,6 +33,7 @@ __all__ = [
     "PAIRS_KEPT",
     "LineFile",
     "LineWriter",
+    "check_lines",
     "check_output",
     "check_page",
     "keeping_pairs",
@@ -56,6 +57,7 @@ _BLOCK = 1 << 20
 _WRITTEN = frozenset({"--export", "--output", "--record", "--report"})
 """Options that name what a command writes; whatever other parameters name is read."""
 _PAGES = frozenset({"", ".html", ".htm"})
+_NO_LINES = frozenset({".csv", ".tsv", ".json", ".parquet"})
 
 
 def check_output(output: Path, *, option: str = "--output") -> None:
@@ -99,10 +101,23 @@ def check_page(output: Path, *, option: str = "--output") -> None:
         )
 
 
+def check_lines(output: Path, *, option: str = "--output") -> None:
+    """Refuse what check_output refuses, and a name that promises another kind than JSON Lines.
+
+    Raises:
+        click.UsageError: the file cannot be written, or should not be.
+    """
+    check_output(output, option=option)
+    if output.suffix.lower() in _NO_LINES:
+        raise click.UsageError(
+            f"{option}: {output} would hold JSON Lines; name it {output.with_suffix('.jsonl')}"
+        )
+
+
 def _check_place(output: Path, option: str) -> None:
     """Refuse a file that cannot be written, whatever the command reads."""
     if str(output) == "-":
-        raise click.UsageError(f"{option} takes a file, and - is none")
+        raise click.UsageError(f"{option} takes a file, and - is none: name one, or /dev/stdout")
     folder = output.absolute().parent
     if not folder.is_dir():
         raise click.UsageError(f"{option}: no folder {folder}")

@@ -17,7 +17,7 @@ from prevalence.cli.options import (
     quiet_option,
     seed_option,
 )
-from prevalence.cli.outputs import check_output, write_records
+from prevalence.cli.outputs import check_lines, write_records
 from prevalence.language import counted
 from prevalence.models.devices import PRECISIONS
 from prevalence.runs.running import Tally
@@ -151,7 +151,7 @@ def simplify(
     )
     from prevalence.simplify.rewriting import RewriteOptions, Simplifier
 
-    check_output(output)
+    check_lines(output)
     sampling["splitter"] = sampling["splitter"] or SPLITTERS[0]
     options = RewriteOptions(**sampling)
     selection = Selection([input], source_format=input_format, summaries=False, limit=limit)

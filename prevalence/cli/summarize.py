@@ -30,7 +30,7 @@ from prevalence.cli.options import (
     scoring_options,
     seed_option,
 )
-from prevalence.cli.outputs import check_output, write_records
+from prevalence.cli.outputs import check_lines, write_records
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
@@ -497,4 +497,4 @@ def _check(options: _Options) -> None:
         refuse_given({"confidence"}, "goes with --search racing")
     if options.system is not None and not options.system.strip():
         raise click.UsageError("--system is empty: name the new summary")
-    check_output(options.output)
+    check_lines(options.output)

@@ -57,7 +57,9 @@ def open_device(name: str) -> Any:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, ImportError) as error:
-        raise BackendError(f"device {name!r} is not usable here; try --device cpu") from error
+        raise BackendError(
+            f"device {name!r} is not usable here; try device='cpu' or --device cpu"
+        ) from error
     return device
 
 

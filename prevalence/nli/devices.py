@@ -42,7 +42,7 @@ def device_names(asked: str) -> list[str]:
         import torch
 
         if not torch.cuda.is_available():
-            raise BackendError("there is no CUDA device here; try --device cpu")
+            raise BackendError("there is no CUDA device here; try device='cpu' or --device cpu")
         return [f"cuda:{number}" for number in range(torch.cuda.device_count())]
     names = [name.strip() for name in asked.split(",")]
     if len(names) == 1:

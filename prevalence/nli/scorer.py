@@ -239,7 +239,7 @@ class NLIScorer(PairScorer):
                 + self.reader.advice
             ) from error
         if both is None or alone is None:
-            raise BackendError(f"out of memory on {self._device}; try --device cpu")
+            raise BackendError(f"out of memory on {self._device}; try device='cpu' or --device cpu")
         if alone.shape[1] != self.checkpoint.labels.size:
             raise ModelError(
                 f"{self.checkpoint.name}: it gives {alone.shape[1]} numbers for a pair, and its "

@@ -225,7 +225,7 @@ def _advice(as_written: bool, folder: Path) -> str:
     return (
         f"the files are right, so torch {torch.__version__} or transformers "
         f"{transformers.__version__} computes wrongly here: install the versions of "
-        "constraints.txt, or try --device cpu"
+        "constraints.txt, or try device='cpu' or --device cpu"
     )
 
 

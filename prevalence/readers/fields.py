@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "FINITE",
     "ID_KEYS",
     "MAX_DEPTH",
     "Draft",
@@ -43,6 +44,9 @@ MAX_DEPTH = 100
 """Deeper nesting is refused: it means nothing in a review record and breaks JSON writers."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+FINITE = 'leave it out, or write null for a number and "" for a text'
+"""What to do about NaN and infinity, whose place does not say what should stand there."""
 
 _SHOWN = 40
 _MAX_BITS = 14_000  # Python writes integers of at most 4300 digits, which is 14,284 bits
@@ -211,7 +215,7 @@ def _scrubbed(value: Any, place: str, depth: int, finite: bool) -> Any:
     if not isinstance(value, float):
         raise FieldError(where, f"is a {type(value).__name__}", "give a JSON value")
     if finite and not math.isfinite(value):
-        raise FieldError(where, "is not a finite number", "leave it out or write null")
+        raise FieldError(where, "is not a finite number", FINITE)
     return value
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import InputError
 from prevalence.readers import native, opinsummeval, summeval_op
 from prevalence.readers.fields import (
+    FINITE,
     ID_KEYS,
     MAX_DEPTH,
     Draft,
@@ -75,7 +76,7 @@ def _finite(digits: str) -> float:
 
 
 def _refuse(constant: str) -> float:
-    raise FieldError("", f"the number {constant} is not finite", "leave it out or write null")
+    raise FieldError("", f"the number {constant} is not finite", FINITE)
 
 
 def _integer_or_nan(digits: str) -> int | float:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.api import checked_name, checked_reviews
+from prevalence.api import checked_name, checked_reviews, is_missing
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
-from prevalence.nli.pairs import TextTable
+from prevalence.nli.pairs import TextTable, checked_scorer
 from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions
@@ -79,39 +79,62 @@ class MemoryCache:
             self._entries.popitem(last=False)
 
 
+class MiswiredError(InputError):
+    """A value of a kind that no policy writes and no gap in the data leaves: a mistake in code."""
+
+
 def completion_text(completion: object) -> str:
     """The text of a completion, each lone surrogate replaced by U+FFFD.
 
     Args:
         completion: a string, or messages with ``role`` and ``content``, of which the last by the
-            assistant is read: earlier ones call tools. Content is a string or a list of parts.
+            assistant (or ``model``) is read: earlier ones call tools. Content is a string or a list
+            of parts. One message may stand without a list.
 
     Raises:
-        InputError: it is neither, or no message is the assistant's.
+        MiswiredError: it is of a kind that never holds text, or has no message of the assistant.
+        InputError: it has no text.
 
     >>> completion_text([{"role": "assistant", "content": "They fit."}])
     'They fit.'
     """
     if isinstance(completion, str):
         return well_formed(completion)
-    if not isinstance(completion, Sequence):
-        raise InputError(
-            f"the completion is {type(completion).__name__}: give a string or a list of messages"
+    if completion is None or (isinstance(completion, Sequence) and not completion):
+        raise InputError("the completion is empty: give a string or a list of messages")
+    messages = [completion] if isinstance(completion, Mapping) else completion
+    if not isinstance(messages, Sequence) or not all(isinstance(m, Mapping) for m in messages):
+        raise MiswiredError(
+            f"the completion is {_kind(completion)}: give a string or a list of messages"
         )
-    own = [m for m in completion if isinstance(m, Mapping) and m.get("role") == "assistant"]
+    own = [m for m in messages if str(m.get("role")).casefold() in _OWN_ROLES]
     if not own:
-        raise InputError("the completion has no message with the role 'assistant'")
+        raise MiswiredError(
+            "the completion has no message with the role 'assistant': give its text, or a list of "
+            'messages such as {"role": "assistant", "content": "..."}'
+        )
     return well_formed(_content(own[-1].get("content")))
+
+
+_OWN_ROLES = frozenset({"assistant", "model"})
 
 
 def _content(content: Any) -> str:
     if isinstance(content, str):
         return content
+    if content is None:
+        raise InputError("the assistant's last message holds no text")
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
-    raise InputError(
-        f"the assistant's last message holds {type(content).__name__}: give a string or text parts"
+    raise MiswiredError(
+        f"the assistant's last message holds {_kind(content)}: give a string or text parts"
     )
+
+
+def _kind(value: object) -> str:
+    """The type of a value, and of what a list begins with."""
+    name = type(value).__name__
+    return f"{name} of {type(value[0]).__name__}" if isinstance(value, list) and value else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +262,8 @@ class BatchScorer:
         tally: sums over everything scored by this object in this process.
 
     Raises:
-        ConfigurationError: a bound is negative, or a condition asks for labels of statements.
+        ConfigurationError: an argument is of another type, a bound is negative, or a condition asks
+            for labels of statements.
     """
 
     tally: Tally
@@ -260,10 +284,12 @@ class BatchScorer:
             raise ConfigurationError(
                 f"the model is {model!r}: give ScorerOptions(model=...) or, ready to use, scorer="
             )
+        if not isinstance(options, ScoringOptions | None):
+            raise ConfigurationError(f"the options are {options!r}: give ScoringOptions(...)")
         self._model = model or ScorerOptions()
         self._options = options or ScoringOptions()
         _check_condition(self._options.restriction.statements)
-        self._scorer = scorer
+        self._scorer = None if scorer is None else checked_scorer(scorer)
         self._kept_pairs = kept_pairs
         self._kept_characters = kept_characters
         self._start_afresh()
@@ -286,12 +312,18 @@ class BatchScorer:
             samples: any number, in any order; a score does not depend on the others.
 
         Returns:
-            One outcome a sample, in order. The first bad record of this object is warned of.
+            One outcome a sample, in order. The first bad record of this object is warned of, and
+            so is the first completion of a kind that holds no text.
 
         Raises:
-            PrevalenceError: the model cannot be loaded or fails; never for a bad sample.
+            ConfigurationError: something is no sample; or every sample has a completion of such a
+                kind, or reviews that are no list or none of which is text or has a ``text``.
+            PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
-        read = [_read(place, sample) for place, sample in enumerate(samples)]
+        miswired: list[str] = []
+        read = [_read(place, sample, miswired) for place, sample in enumerate(samples)]
+        if miswired and len(miswired) == len(read):
+            raise ConfigurationError(f"no row can be read: {miswired[0]}")
         products: dict[_Key, list[int]] = {}
         for place, job in enumerate(read):
             if isinstance(job, _Job):
@@ -305,7 +337,7 @@ class BatchScorer:
             outcomes = [
                 scored[place] if isinstance(job, _Job) else job for place, job in enumerate(read)
             ]
-            self._count(outcomes)
+            self._count(outcomes, miswired)
         return outcomes
 
     def release(self) -> None:
@@ -316,15 +348,18 @@ class BatchScorer:
         if torch is not None and torch.cuda.is_initialized():
             torch.cuda.empty_cache()
 
-    def _count(self, outcomes: Sequence[Outcome]) -> None:
-        before, self.tally = self.tally, self.tally + Tally.of(outcomes)
+    def _count(self, outcomes: Sequence[Outcome], miswired: Sequence[str]) -> None:
+        self.tally += Tally.of(outcomes)
         bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
-        if bad and not before.failed:
-            warnings.warn(
-                f"{bad[0]}; this row and any others like it have no score, see the tally",
-                RuntimeWarning,
-                stacklevel=4,
-            )
+        completions = [error for error in miswired if error not in bad]
+        for kind, errors in (("row", bad), ("completion", completions)):
+            if errors and kind not in self._warned:
+                self._warned.add(kind)
+                warnings.warn(
+                    f"{errors[0]}; this {kind} and any others like it have no score, see the tally",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
 
     def _load(self) -> Engine:
         if self._engine is None:
@@ -340,6 +375,7 @@ class BatchScorer:
         self._lock = threading.RLock()
         self._engine = None
         self.tally = Tally()
+        self._warned: set[str] = set()
         _alive.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -350,7 +386,7 @@ class BatchScorer:
         self._start_afresh()
 
 
-_OWN = frozenset({"_lock", "_engine", "tally"})
+_OWN = frozenset({"_lock", "_engine", "_warned", "tally"})
 """Attributes that belong to one object in one process."""
 
 _Key = tuple[str | None, str]
@@ -407,15 +443,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _read(place: int, sample: Sample) -> _Job | Outcome:
-    """The sample ready to be scored, or the outcome that says why it cannot be."""
+def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
+    """The sample ready to be scored, or the outcome that says why it cannot be.
+
+    What a :class:`MiswiredError` says is added to the list.
+    """
+    if not isinstance(sample, Sample):
+        raise ConfigurationError(
+            f"row {place} is {_kind(sample)}: give Sample(completion, reviews, name)"
+        )
     try:
         name, reviews = checked_name(sample.name), _reviews(sample.reviews)
     except InputError as error:
+        if isinstance(error, MiswiredError):
+            miswired.append(f"row {place}: {error}")
         return BadRecord(f"row {place}: {error}", source=f"row {place}")
     try:
         return _Job(completion_text(sample.completion), name, reviews)
     except InputError as error:
+        if isinstance(error, MiswiredError):
+            miswired.append(f"row {place}: {error}")
         return ScoredSummary(
             id=None,
             system=None,
@@ -429,14 +476,27 @@ def _read(place: int, sample: Sample) -> _Job | Outcome:
 
 def _reviews(reviews: object) -> tuple[Review, ...]:
     """Reviews that are strings, reviews or objects with a ``text``."""
-    if isinstance(reviews, Iterable) and not isinstance(reviews, str | Mapping | Review):
-        reviews = [_review(item) for item in reviews]
-    return checked_reviews(reviews)
+    if is_missing(reviews):
+        raise InputError(f"the reviews are {reviews}: give a list of texts")
+    if not isinstance(reviews, Iterable) or isinstance(reviews, str | Mapping | Review):
+        raise MiswiredError(f"the reviews are {_kind(reviews)}: give a list of texts")
+    items = list(reviews)
+    missing = [item for item in items if is_missing(item)]
+    if missing:  # As trainers fill up a batch; it must not count among the reviews.
+        raise InputError(f"a review is {missing[0]}, not text: give a string")
+    try:
+        return checked_reviews([_review(item) for item in items])
+    except InputError as error:
+        if items and not any(map(_has_text, items)):
+            raise MiswiredError(str(error)) from None
+        raise
+
+
+def _has_text(item: object) -> bool:
+    return isinstance(item, str | Review) or (isinstance(item, Mapping) and "text" in item)
 
 
 def _review(item: object) -> object:
-    if item is None:  # As trainers fill up a batch; it must not count among the reviews.
-        raise InputError("a review is None, not text: give a string")
     if not isinstance(item, Mapping) or "text" not in item:
         return item
     fields = dict(item)

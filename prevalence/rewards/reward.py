@@ -147,9 +147,10 @@ class PrevalenceReward:
 
         Raises:
             ConfigurationError: there is no column of reviews, or one of another length, or of
-                single texts; the completions are one text; or the shaping needs a contradiction
-                class, which the model lacks. A bad value in a row raises nothing: its reward is
-                ``failed``, and it is counted.
+                single texts, or every row's reviews are no list, or objects without a ``text``; the
+                completions are one text, or each is of a kind that holds none, such as token ids;
+                or the shaping needs a contradiction class, which the model lacks. A bad value in a
+                row raises nothing: its reward is ``failed``, and it is counted.
             ModelError, BackendError: the model cannot be loaded or fails.
         """
         if isinstance(completions, str) or not hasattr(completions, "__len__"):

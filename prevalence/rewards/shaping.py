@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.options import finite
@@ -52,7 +52,7 @@ class Shaping:
             statements find any review in support of "Ok." or "Summary:".
 
     Raises:
-        ConfigurationError: a value out of range, or both bases at once.
+        ConfigurationError: a value of another type or out of range, or both bases at once.
     """
 
     soft: bool = False
@@ -65,20 +65,26 @@ class Shaping:
     content: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("soft", "ceiling", "content"):
+            flag = getattr(self, name)
+            if not isinstance(flag, bool):
+                raise ConfigurationError(f"{name} must be True or False, not {flag!r}")
         if self.soft and self.ceiling:
             raise ConfigurationError(
                 "soft prevalence has no ceiling, which counts decisions: choose one of the two"
             )
-        if self.sentences is not None and not (
-            isinstance(self.sentences, int) and self.sentences >= 1
-        ):
+        least: Any = 1 if self.sentences is None else self.sentences
+        if isinstance(least, bool) or not isinstance(least, Integral) or least < 1:
             raise ConfigurationError(
                 "the sentences to reach must be a whole number of at least 1, not "
                 f"{self.sentences!r}"
             )
+        self._check_weights()
+
+    def _check_weights(self) -> None:
         for name in ("coverage", "heard", "contradiction", "contested"):
             value = getattr(self, name)
-            if not isinstance(value, Real):
+            if isinstance(value, bool) or not isinstance(value, Real):
                 raise ConfigurationError(f"the weight of {name} must be a number, not {value!r}")
         for name in ("coverage", "heard"):
             if not 0.0 <= getattr(self, name) <= 1.0:

@@ -13,12 +13,13 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from prevalence.errors import ConfigurationError
 
-__all__ = ["Description", "check_numbers", "described", "described_fields", "documented", "finite",
-           "nearest", "shared_out", "takes"]  # fmt: skip
+__all__ = ["Description", "check_numbers", "check_texts", "described", "described_fields",
+           "documented", "finite", "nearest", "shared_out", "takes"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound=type)
@@ -119,6 +120,32 @@ def check_numbers(options: Any) -> None:
         for holds, rule in rules:
             if not holds:
                 raise ConfigurationError(f"{each.name} must be {rule}, not {value}")
+
+
+def check_texts(options: Any) -> None:
+    """Refuse what is no text, or no path, in a described field of texts or paths.
+
+    Args:
+        options: a dataclass with described fields; None is not looked at.
+
+    Raises:
+        ConfigurationError: the message names the field, the value and what it has to be.
+
+    >>> @dataclass
+    ... class Bread:
+    ...     baker: str | None = described(None, "Who.")
+    >>> check_texts(Bread(5))
+    Traceback (most recent call last):
+    prevalence.errors.ConfigurationError: baker must be a string, not 5
+    """
+    for each, _ in described_fields(type(options)):
+        value, named = getattr(options, each.name), set(re.findall(r"\w+", str(each.type)))
+        if value is None or "str" not in named or "Sequence" in named:
+            continue
+        kinds = (str, Path) if "Path" in named else (str,)
+        if not isinstance(value, kinds):
+            rule = "a string or a Path" if Path in kinds else "a string"
+            raise ConfigurationError(f"{each.name} must be {rule}, not {value!r}")
 
 
 def nearest(name: str, known: Collection[str]) -> str:

@@ -18,7 +18,14 @@ from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES, PACKINGS
 from prevalence.models.registry import EMBEDDED, lookup
 from prevalence.scorers.grammar import Name, Setting, usage
-from prevalence.scorers.options import check_numbers, described, documented, shared_out, takes
+from prevalence.scorers.options import (
+    check_numbers,
+    check_texts,
+    described,
+    documented,
+    shared_out,
+    takes,
+)
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
@@ -49,7 +56,7 @@ class ScorerOptions:
     the parts, which other settings then share.
 
     Raises:
-        ConfigurationError: a number out of range.
+        ConfigurationError: a value of another type, or a number out of range.
     """
 
     model: str | None = described(
@@ -137,6 +144,7 @@ class ScorerOptions:
     )
 
     def __post_init__(self) -> None:
+        check_texts(self)
         check_numbers(self)
 
     def open(self) -> PairScorer:

@@ -199,8 +199,8 @@ class Engine:
         if english and self.options.language != "en" and not self.options.any_language:
             raise ConfigurationError(
                 "the embedded models were made for English, and the language is "
-                f"{self.options.language}: give a model of that language (--model), or score it "
-                "anyway (--any-language)"
+                f"{self.options.language}: give a model of that language (model= or --model), or "
+                "score it anyway (any_language=True or --any-language)"
             )
         self._english = english or self.options.splitter.endswith("-en")
         if self.options.soft and not own.probability:

@@ -138,7 +138,8 @@ class SummaryJob:
         if n > max_sentences:
             job._fail(
                 f"{n:,} sentences, which takes {n * (n - 1) // 2:,} redundancy pairs",
-                f"shorten it or raise the limit of {max_sentences:,} (--max-sentences)",
+                f"shorten it or raise the limit of {max_sentences:,} "
+                "(max_sentences= or --max-sentences)",
             )
             return job
         job._restrict(restriction or Restriction(), sentences, wordless=wordless)

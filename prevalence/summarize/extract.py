@@ -45,7 +45,7 @@ class SummaryOptions:
             does; see :func:`~prevalence.summarize.candidates.has_content`.
 
     Raises:
-        ConfigurationError: an unknown name, or a value out of range.
+        ConfigurationError: an unknown name, a value out of range, or a length that is no rule.
     """
 
     method: str = "greedy"
@@ -62,6 +62,11 @@ class SummaryOptions:
         for value, known in ((self.method, METHODS), (self.search, SEARCHES)):
             if value not in known:
                 raise ConfigurationError(f"{value!r} is none of {', '.join(known)}")
+        if not isinstance(self.length, LengthRule):
+            raise ConfigurationError(
+                f"length must be a LengthRule, not {self.length!r}: give "
+                "LengthRule(sentences=...) or LengthRule(characters=...)"
+            )
         if not 0 < self.confidence <= 1:
             raise ConfigurationError(f"confidence must lie in (0, 1], not {self.confidence}")
         if self.seed < 0:

@@ -197,7 +197,7 @@ def test_only_what_concerns_the_user_is_on_stderr(scored: Any) -> None:
         (["--max-length", "500"], "500"),
         (["--labels", "a,b,c"], "a"),
         (["--labels", "entailment,neutral"], "2 classes"),
-        (["--device", "no-such-device"], "try --device cpu"),
+        (["--device", "no-such-device"], "try device='cpu' or --device cpu"),
         (["--dtype", "float8"], "'float8' is not one of"),
     ],
 )

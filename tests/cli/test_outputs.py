@@ -452,7 +452,7 @@ def test_a_dash_is_no_output(
     for command, option in (("summarize", "-o"), ("claims", "--output"), ("score", "--report")):
         result = run(command, repository / "examples" / "summaries.jsonl", option, "-")
         assert result.exit_code == 2
-        assert " takes a file, and - is none" in result.stderr
+        assert " takes a file, and - is none: name one, or /dev/stdout" in result.stderr
         assert not list(tmp_path.glob("-*"))
 
 

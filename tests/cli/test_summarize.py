@@ -270,6 +270,19 @@ def test_the_input_is_not_written_over(run: Run, write: Write, boots: dict[str, 
     assert records(path) == [boots]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".TSV", ".json", ".parquet"])
+def test_an_output_of_another_kind_is_refused(
+    run: Run, write: Write, boots: Any, tmp_path: Path, suffix: str
+) -> None:
+    output = tmp_path / f"out{suffix}"
+    for command in (["summarize"], ["simplify", "--model", "x"]):
+        result = run(*command, write(boots), "--output", output)
+        assert result.exit_code == 2
+        said = f"--output: {output} would hold JSON Lines; name it {tmp_path / 'out.jsonl'}"
+        assert said in result.stderr
+        assert not output.exists()
+
+
 def test_a_folder_that_is_not_there_is_said(run: Run, write: Write, boots: Any) -> None:
     result = run("summarize", write(boots), "--output", "/nowhere/at/all.jsonl")
     assert result.exit_code == 2

@@ -204,7 +204,7 @@ def test_names_that_make_no_sense(asked: str) -> None:
 
 def test_all_without_any(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(BackendError, match="no CUDA device here; try --device cpu"):
+    with pytest.raises(BackendError, match="no CUDA device here; try device='cpu' or --device cpu"):
         open_scorer("embedded", device="all")
 
 

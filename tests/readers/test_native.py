@@ -205,6 +205,24 @@ def test_a_broken_line_keeps_its_id_where_readable(tmp_path, line, said, form):
     assert f"in.jsonl:1: {said}" in item.error
 
 
+@pytest.mark.parametrize("container", ["line", "document"])
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"id": "p1", "reviews": ["Good.", NaN], "summary": "Fine."}',
+        '{"id": "p1", "reviews": [{"text": NaN}], "summary": "Fine."}',
+        '{"id": "p1", "reviews": [{"text": "Good.", "rating": NaN}], "summary": "Fine."}',
+    ],
+)
+def test_what_is_said_of_nan_helps(tmp_path, record, container):
+    given = {"line": "%s", "document": "[%s]"}[container]
+    [bad] = read(tmp_path, (given % record).encode())
+    assert bad.error.endswith('leave it out, or write null for a number and "" for a text')
+    mended = record.replace("NaN", "null" if "rating" in record else '""')
+    [product] = read(tmp_path, (given % mended).encode())
+    assert isinstance(product, Product)
+
+
 @pytest.mark.parametrize("end", ['"It is', '"It is {so}', '"A."', '"A."]', "tru"])
 def test_a_last_line_that_was_cut_is_called_so(tmp_path, end):
     path = tmp_path / "in.jsonl"

@@ -10,7 +10,7 @@ import pytest
 
 from prevalence.errors import ConfigurationError
 from prevalence.nli.recheck import RecheckedScorer
-from prevalence.rewards import PrevalenceReward, ScorerOptions, Shaping
+from prevalence.rewards import BatchScorer, PrevalenceReward, ScorerOptions, Shaping
 from prevalence.scorers.registry import open_scorer
 
 REVIEWS = [["Warm boots. They leak.", "Warm and dry."]]
@@ -92,6 +92,29 @@ def calibration(scorer):
 def test_what_is_no_option_is_refused(options, said):
     with pytest.raises(ConfigurationError, match=said):
         PrevalenceReward("rouge1-precision", **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"model": 5}, "model must be a string, not 5"),
+        ({"device": 0}, "device must be a string, not 0"),
+        ({"cache": 5}, "cache must be a string or a Path, not 5"),
+        ({"calibration": 5}, "calibration must be a string or a Path, not 5"),
+        ({"scorer": "embedded"}, "str is not a scorer: derive it from"),
+    ],
+)
+def test_an_option_of_another_type_is_refused_at_once(options, said):
+    with pytest.raises(ConfigurationError, match=said):
+        PrevalenceReward(**options)
+
+
+def test_batches_take_options_and_samples():
+    with pytest.raises(ConfigurationError, match=r"options are {}: give ScoringOptions\(...\)"):
+        BatchScorer(None, {})
+    batches = BatchScorer(ScorerOptions(model="rouge1-precision"))
+    with pytest.raises(ConfigurationError, match=r"row 0 is tuple: give Sample\(completion, rev"):
+        batches.score([("Warm boots.", REVIEWS[0], None)])
 
 
 def test_a_ready_scorer_takes_no_options_of_its_own(fake_scorer):

@@ -14,6 +14,7 @@ import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -68,6 +69,9 @@ def test_messages_are_read_as_strings_are(reward_of):
     ]
     parts = chat([{"type": "text", "text": "They are "}, {"type": "text", "text": "warm."}])
     assert trainer_call(reward, [used_tool, parts]) == [0.75, 0.75]
+    alone = {"role": "assistant", "content": GOOD}
+    others = [[{"role": role, "content": GOOD}] for role in ("Assistant", "model")]
+    assert trainer_call(reward, [alone, *others]) == [0.75] * 3
 
 
 def test_it_is_a_plain_callable_with_a_name(reward_of):
@@ -115,7 +119,11 @@ def test_a_column_that_cannot_be_used_is_a_mistake_of_the_caller(reward_of, colu
         reward_of()(["p"], [GOOD], **columns)
 
 
-BAD_REVIEWS = [None, [], "one text", 3.5, ["good", None], [{"stars": 5}], {"text": "no list"}]
+NAN = float("nan")
+BAD_REVIEWS = [
+    None, NAN, [], "one text", 3.5, ["good", None], ["good", NAN], ["good", np.float32("nan")],
+    [{"text": NAN}], [{"stars": 5}], {"text": "no list"},
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", BAD_REVIEWS, ids=repr)
@@ -129,6 +137,13 @@ def test_a_bad_row_is_counted_and_hurts_no_other(reward_of, bad):
     # Once is enough: the second bad row is only counted.
     assert trainer_call(reward, [GOOD], name=[""]) == [None]
     assert reward.tally.failed == 2
+
+
+def test_a_missing_value_of_pandas_is_no_review(reward_of):
+    pandas = pytest.importorskip("pandas")
+    for missing in (pandas.NA, pandas.NaT):
+        with pytest.warns(RuntimeWarning, match=f"row 0: a review is {missing}, not text"):
+            assert trainer_call(reward_of(), [GOOD], reviews=[["warm", missing]]) == [None]
 
 
 def test_a_bad_row_may_have_a_stated_value(reward_of):
@@ -173,7 +188,7 @@ def test_completions_have_no_labels():
 
 @pytest.mark.parametrize(
     "bad",
-    [None, 7, [], [{"role": "user", "content": GOOD}], chat(None), "so long", "One. Two. Three."],
+    [None, [], chat(None), "so long", "One. Two. Three."],
     ids=repr,
 )
 def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer, answers, bad):
@@ -182,6 +197,56 @@ def test_a_completion_that_cannot_be_scored_earns_nothing(reward_of, fake_scorer
     assert trainer_call(reward, [bad, GOOD]) == [0.0, 0.75]
     assert (reward.tally.unscorable, reward.tally.scored) == (1, 1)
     assert trainer_call(reward_of(unscorable=None, max_sentences=2), ["One. Two. Three."]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([{"body": "warm"}], r"review 0.text is missing; give a string"),
+        ({"text": "warm"}, "the reviews are dict: give a list of texts"),
+        ([101, 202], "review 0 is int, not text: give a string"),
+        (3.5, "the reviews are float: give a list of texts"),
+    ],
+)
+def test_reviews_of_a_wrong_kind_in_every_row_are_a_mistake_of_the_caller(reward_of, bad, message):
+    reward = reward_of()
+    with pytest.raises(ConfigurationError, match=f"no row can be read: row 0: {message}"):
+        trainer_call(reward, [GOOD, MIXED], reviews=[bad, bad])
+    with pytest.warns(RuntimeWarning, match=message):
+        assert trainer_call(reward, [GOOD, MIXED], reviews=[bad, None]) == [None, None]
+    # All completions of a call may be about one product, which may lack reviews.
+    assert trainer_call(reward, [GOOD] * 4, reviews=[None, NAN, [], ["", None]]) == [None] * 4
+
+
+MISWIRED = [
+    (7, "completion is int"),
+    (NAN, "completion is float"),
+    (b"warm", "completion is bytes"),
+    ([101, 202], "completion is list of int"),
+    ([GOOD], "completion is list of str"),
+    (np.array([101, 202]), "completion is ndarray"),
+    ({"content": GOOD}, "completion has no message with the role 'assistant'"),
+    ([{"role": "user", "content": GOOD}], "completion has no message with the role 'assistant'"),
+    (chat(5), "assistant's last message holds int"),
+    (chat([GOOD]), "assistant's last message holds list of str"),
+]
+
+
+@pytest.mark.parametrize(("bad", "message"), MISWIRED, ids=[message for _, message in MISWIRED])
+def test_completions_of_a_kind_that_holds_no_text_are_a_mistake_of_the_caller(
+    reward_of, bad, message
+):
+    reward = reward_of()
+    with pytest.raises(ConfigurationError, match=f"row 0: the {message}.*: give"):
+        trainer_call(reward, [bad, bad])
+    assert reward.tally.rows == 0
+    with pytest.warns(RuntimeWarning, match=f"row 1: the {message}.*; this completion") as caught:
+        assert trainer_call(reward, [GOOD, bad, bad]) == [0.75, 0.0, 0.0]
+    assert (len(caught), caught[0].filename) == (1, __file__)
+    # Once is enough, and bad reviews are another matter.
+    assert trainer_call(reward, [bad, None]) == [0.0, 0.0]
+    with pytest.warns(RuntimeWarning, match="row 0: the reviews"):
+        assert trainer_call(reward, [GOOD], reviews=[None]) == [None]
 
 
 def test_a_failing_model_is_no_bad_row(tmp_path):

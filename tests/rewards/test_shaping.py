@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from prevalence.errors import ConfigurationError
@@ -132,6 +133,11 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
         ({"coverage": float("nan")}, r"\[0, 1\]"),
         ({"heard": -0.1}, r"\[0, 1\]"),
         ({"coverage": 0.6, "heard": 0.6}, "nothing would be left"),
+        ({"content": "no"}, "content must be True or False, not 'no'"),
+        ({"soft": "false", "ceiling": True}, "soft must be True or False, not 'false'"),
+        ({"ceiling": 1}, "ceiling must be True or False, not 1"),
+        ({"sentences": True}, "whole number of at least 1, not True"),
+        ({"heard": True}, "weight of heard must be a number, not True"),
         ({"heard": "0.5"}, "weight of heard must be a number, not '0.5'"),
         ({"contested": None}, "weight of contested must be a number, not None"),
         ({"contradiction": 10**400}, "weight of contradiction must not be negative"),
@@ -143,6 +149,11 @@ def test_the_share_of_the_ceiling(reward_of, fake_scorer):
 def test_values_out_of_range_are_refused(options, message):
     with pytest.raises(ConfigurationError, match=message):
         Shaping(**options)
+
+
+def test_numbers_of_numpy_are_numbers():
+    shaping = Shaping(sentences=np.int64(3), heard=np.float32(0.5))
+    assert shaping.signature == {"reward-sentences": "3", "reward-heard": "0.5"}
 
 
 def test_nothing_is_on_by_default():

@@ -411,7 +411,7 @@ def test_too_many_sentences_are_refused_before_any_pair_is_asked(fake_scorer):
     row = one(["x"], "It fits. " * 50_000, scorer=scorer)
     assert row.error == (
         "record 'p1': summary by 's': 50,000 sentences, which takes 1,249,975,000 redundancy "
-        "pairs; shorten it or raise the limit of 500 (--max-sentences)"
+        "pairs; shorten it or raise the limit of 500 (max_sentences= or --max-sentences)"
     )
     assert scorer.asked == []
 

@@ -174,6 +174,14 @@ def test_options_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
         SummaryOptions(**wrong)
 
 
+def test_what_is_no_length_and_no_options_is_refused(metric: OpinionPrevalence) -> None:
+    wrong: Any = 3
+    with pytest.raises(ConfigurationError, match=r"a LengthRule, not 3: give LengthRule\(sentenc"):
+        SummaryOptions(length=wrong)
+    with pytest.raises(ConfigurationError, match=r"options are 3: give SummaryOptions\(...\)"):
+        metric.summarize(REVIEWS, wrong)
+
+
 def test_full_confidence_is_exact_search() -> None:
     options = SummaryOptions(search="racing", confidence=1.0)
     assert options.delta == 0
