@@ -140,7 +140,7 @@ class ReportProduct:
         summaries: by system.
         name: of its record, where that is known.
         reviews: of its record, empty where that is not known.
-        digests: of the input of its rows.
+        digests: of the input of its prevalence rows.
     """
 
     id: str
@@ -312,7 +312,7 @@ class Contents:
         for product in self.products:
             for digest in product.digests:
                 waiting.setdefault(digest, []).append(product)
-        known = {product.id for product in self.products}
+        known = {product.id for product in self.products if product.digests}
         for record in products:
             found = [product for d in _digests(record) for product in waiting.get(d, ())]
             own = shown(record.id)
