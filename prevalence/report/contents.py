@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import InputError
 from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
-from prevalence.report.names import quantity_note
+from prevalence.report.names import metric_key, quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
 from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
@@ -475,7 +475,7 @@ class Contents:
             return ReportSummary(
                 system,
                 figures_of(row),
-                values=_numbers(object_at(row, "metrics")) | _human_means(row),
+                values=_metrics(row) | _human_means(row),
                 samples=_samples(object_at(row, "samples")),
                 notes=notes,
                 failed=bool(row.get("error")),
@@ -636,6 +636,10 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {shown(key): _clean(item) for key, item in value.items()}
     return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    return {metric_key(name): n for name, n in _numbers(object_at(row, "metrics")).items()}
 
 
 def _human_means(row: Mapping[str, Any]) -> dict[str, float]:
