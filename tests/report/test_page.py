@@ -211,6 +211,22 @@ def test_offsets_of_passages_count_as_scripts_do(row, sentence):
     ]
 
 
+def test_a_figure_has_the_same_decimals_wherever_it_stands():
+    metrics = [
+        {"rouge-1": 1.0, "words": 1200.0, "words a sentence": 12.0, "j.tone": 1.0, "j.style": 3.0},
+        {"rouge-1": 0.5, "words": 900.0, "words a sentence": 13.5, "j.tone": 1.0, "j.style": 4.0},
+    ]
+    samples = {"j.tone": [1, 1], "j.style": [3, 3]}
+    html = page_of(
+        [{"id": f"p{n}", "system": "s", "metrics": one, "samples": samples}
+         for n, one in enumerate(metrics)]
+    )  # fmt: skip
+    text = Reader(html).text
+    for shown in ("1.000", "0.500", "0.750", "1,200", "900", "1,050", "12.0", "13.5", "12.8",
+                  "1.00", "3.00", "4.00", "3.50"):  # fmt: skip
+        assert shown in " ".join(text).split(), shown
+
+
 def test_error_rates_of_a_calibration_are_shown():
     figures = {"n": 120, "specificity": 0.8, "recall": 0.9, "balanced_accuracy": 0.85, "auc": 0.9,
                "intervals": {"specificity": [0.7, 0.85]}}  # fmt: skip
