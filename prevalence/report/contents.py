@@ -586,6 +586,7 @@ _SHARES = ("specificity", "recall", "balanced_accuracy", "auc")
 _UNSEEN_VALUES = dict.fromkeys(_SHARES, maybe(number)) | {
     "n": natural, "intervals": maybe(each(maybe(listing(maybe(number), size=2)))),
 }  # fmt: skip
+_AT_PRESENT = {"present": maybe(each(maybe(number)))}
 
 
 def _is_calibration(row: Mapping[str, Any]) -> bool:
@@ -600,6 +601,7 @@ def _is_calibration(row: Mapping[str, Any]) -> bool:
         return False
     check(row, {"threshold": number}, "a result of calibrate")
     check(unseen_figures(row), _UNSEEN_VALUES, "a result of calibrate")
+    check(row.get("test") or row["dev"], _AT_PRESENT, "a result of calibrate")
     return True
 
 

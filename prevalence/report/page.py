@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.language import counted
+from prevalence.report.calibration import applied_figures
 from prevalence.report.contents import NOT_ASKED, unseen_figures
 from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
@@ -229,7 +230,9 @@ def _summary(contents: Contents, lines: Sequence[SystemLine], decimals: _ByName)
         "columns": [column for column in _columns(lines) if any(column.cells.values())],
         "further": _further(contents, lines, decimals),
         "facts": _facts(contents),
-        "calibrations": [_calibration(one) for one in contents.calibrations],
+        "calibrations": [
+            _calibration(one, contents.table.signatures) for one in contents.calibrations
+        ],
         "duels": _duels(contents.duels),
         "correlations": contents.defined_correlations,
         "failures": contents.failures,
@@ -339,12 +342,13 @@ def _facts(contents: Contents) -> list[_Fact]:
 
 class _Calibration(NamedTuple):
     name: str
+    note: str
     cells: Mapping[str, str]
 
 
-def _calibration(result: Mapping[str, Any]) -> _Calibration:
-    """Error rates on the pairs that no choice has seen."""
-    found = unseen_figures(result)
+def _calibration(result: Mapping[str, Any], signatures: Sequence[str]) -> _Calibration:
+    """Error rates on unseen pairs, at the threshold of the rows where they are known."""
+    found, note = applied_figures(result, unseen_figures(result), signatures)
     intervals = found.get("intervals") or {}
 
     def share(name: str, *, miss: bool = False) -> str:
@@ -360,8 +364,9 @@ def _calibration(result: Mapping[str, Any]) -> _Calibration:
 
     return _Calibration(
         str(result["scorer"]),
+        note,
         {
-            "threshold": f"{result.get('threshold', math.nan):.4g}",
+            "threshold": f"{found['threshold']:.4g}",
             "pairs": f"{found.get('n', 0):,}",
             "false supports": share("specificity", miss=True),
             "misses": share("recall", miss=True),
