@@ -162,7 +162,10 @@ def means(
     if what != "human":
         columns |= dict(table.metrics)
     if not columns:
-        raise InputError(f"--of {what}: the inputs hold none")
+        have, others = ("ratings", "metrics") if what == "human" else ("metrics", "human")
+        raise InputError(
+            f"--of {what}: the inputs hold no {have}; add a file, or use --of {others}"
+        )
     if not quiet:
         note_uneven(columns.values(), "scored" if what == "metrics" else "rated")
     return means_report(study, columns, marked=marked, average=what == "human")

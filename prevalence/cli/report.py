@@ -144,8 +144,17 @@ def report(**parameters: Any) -> None:
         plots=options.plots,
         quiet=options.quiet,
     )
-    bare = sum(not product.reviews for product in contents.products)
-    if options.records and bare and not options.quiet:
+    if options.records and not options.quiet:
+        _note_bare(contents)
+
+
+def _note_bare(contents: Contents) -> None:
+    """Say how many scored products the records gave no reviews, or that none was scored."""
+    scored = [product for product in contents.products if product.digests]
+    bare = sum(not product.reviews for product in scored)
+    if not scored:
+        note("--records has no effect: reviews are shown only beside rows of prevalence score")
+    elif bare:
         note(
             f"products without reviews: {bare:,}; --records has no record with the reviews and "
             "summaries that were scored"

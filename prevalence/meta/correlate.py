@@ -271,14 +271,14 @@ def one_sided(
 
 
 def unrated(table: RatingTable, pair: Pairing) -> Bools:
-    """The summaries with a value that people did not rate, though others of the item.
+    """The summaries with a value that people did not rate.
 
     Returns:
         bool [items, systems].
     """
     rated = ~np.isnan(table.mean_human(pair.dimension))
     scored = ~np.isnan(table.metric(pair.metric))
-    return np.asarray(scored & ~rated & rated.any(axis=1, keepdims=True))
+    return np.asarray(scored & ~rated)
 
 
 def _drawn(table: RatingTable, bootstrap: Bootstrap | None) -> Resamples | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
@@ -13,13 +14,13 @@ from prevalence.report.text import shown_number
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
     from prevalence.calibration import ScorerRow
 
-__all__ = ["agreement_lines", "calibration_table", "summary_table"]
+__all__ = ["agreement_lines", "applied_figures", "calibration_table", "summary_table"]
 
 _WITH_INTERVAL = ("balanced_accuracy", "auc")
 _PLAIN = ("precision", "recall", "f1", "brier", "ece")
@@ -92,6 +93,48 @@ def summary_table(rows: Sequence[ScorerRow]) -> RenderableType:
     ]
     table = make_table(("Method", "Balanced Accuracy", "AUC"), lines)
     return Group(table, Text(_where(rows), "dim"))
+
+
+def applied_figures(
+    result: Mapping[str, Any], figures: Mapping[str, Any], signatures: Sequence[str]
+) -> tuple[Mapping[str, Any], str]:
+    """Figures of a calibration at the threshold that rows were scored with, if it has them.
+
+    Args:
+        result: the calibration.
+        figures: its figures on unseen pairs, at its own threshold.
+        signatures: of the rows; those of other scorers are passed over.
+
+    Returns:
+        The figures with their ``threshold``, and a note where the rows have another one.
+    """
+    own = float(result.get("threshold", math.nan))
+    whole = {**figures, "threshold": own}
+    used = {t for one in signatures if (t := _threshold_of(one, result)) is not None}
+    if not used or all(math.isclose(t, own, rel_tol=1e-9) for t in used):
+        return whole, ""
+    present = (result.get("test") or result["dev"]).get("present") or {}
+    at = present.get("threshold")
+    if at is not None and all(math.isclose(t, at, rel_tol=1e-9) for t in used):
+        kept = {name: figures[name] for name in ("n", "auc") if name in figures}
+        intervals = {"auc": (figures.get("intervals") or {}).get("auc")}
+        return {**kept, **present, "intervals": intervals}, ""
+    scored = ", ".join(f"{t:.4g}" for t in sorted(used))
+    return whole, f"rates hold at threshold {own:.4g}; the scores were made at {scored}"
+
+
+def _threshold_of(signature: str, result: Mapping[str, Any]) -> float | None:
+    """The threshold of rows that a calibration's scorer scored; None of others."""
+    parts = dict(part.partition(":")[::2] for part in signature.split("|"))
+    theirs = result.get("scorer_signature")
+    if isinstance(theirs, dict):
+        same = all(parts.get(key) == value for key, value in theirs.items())
+    else:
+        same = parts.get("nli", "").partition("@")[0] == result["scorer"]
+    try:
+        return float(parts["thr"]) if same else None
+    except (KeyError, ValueError):
+        return None
 
 
 def agreement_lines(name: str, workers: dict[str, Any]) -> RenderableType:

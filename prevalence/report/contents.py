@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import InputError
 from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
-from prevalence.report.names import quantity_note
+from prevalence.report.names import metric_key, quantity_note
 from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
 from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
@@ -140,7 +140,7 @@ class ReportProduct:
         summaries: by system.
         name: of its record, where that is known.
         reviews: of its record, empty where that is not known.
-        digests: of the input of its rows.
+        digests: of the input of its prevalence rows.
     """
 
     id: str
@@ -312,7 +312,7 @@ class Contents:
         for product in self.products:
             for digest in product.digests:
                 waiting.setdefault(digest, []).append(product)
-        known = {product.id for product in self.products}
+        known = {product.id for product in self.products if product.digests}
         for record in products:
             found = [product for d in _digests(record) for product in waiting.get(d, ())]
             own = shown(record.id)
@@ -475,7 +475,7 @@ class Contents:
             return ReportSummary(
                 system,
                 figures_of(row),
-                values=_numbers(object_at(row, "metrics")) | _human_means(row),
+                values=_metrics(row) | _human_means(row),
                 samples=_samples(object_at(row, "samples")),
                 notes=notes,
                 failed=bool(row.get("error")),
@@ -586,6 +586,7 @@ _SHARES = ("specificity", "recall", "balanced_accuracy", "auc")
 _UNSEEN_VALUES = dict.fromkeys(_SHARES, maybe(number)) | {
     "n": natural, "intervals": maybe(each(maybe(listing(maybe(number), size=2)))),
 }  # fmt: skip
+_AT_PRESENT = {"present": maybe(each(maybe(number)))}
 
 
 def _is_calibration(row: Mapping[str, Any]) -> bool:
@@ -600,6 +601,7 @@ def _is_calibration(row: Mapping[str, Any]) -> bool:
         return False
     check(row, {"threshold": number}, "a result of calibrate")
     check(unseen_figures(row), _UNSEEN_VALUES, "a result of calibrate")
+    check(row.get("test") or row["dev"], _AT_PRESENT, "a result of calibrate")
     return True
 
 
@@ -636,6 +638,10 @@ def _clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {shown(key): _clean(item) for key, item in value.items()}
     return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _metrics(row: Mapping[str, Any]) -> dict[str, float]:
+    return {metric_key(name): n for name, n in _numbers(object_at(row, "metrics")).items()}
 
 
 def _human_means(row: Mapping[str, Any]) -> dict[str, float]:

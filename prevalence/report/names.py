@@ -6,12 +6,12 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.scored import Profile
+from prevalence.scored import PROFILE_FIGURES, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["figure_name", "quantity_note"]
+__all__ = ["figure_name", "metric_key", "quantity_note"]
 
 _OWN = ("soft_prevalence", "coverage_parity", *(field.name for field in fields(Profile)))
 _NAMES = {
@@ -29,6 +29,15 @@ def figure_name(name: str) -> str:
     ['equal coverage', 'review SAP', 'my_metric']
     """
     return _NAMES.get(name, name)
+
+
+def metric_key(name: str) -> str:
+    """A metric of ``baselines`` under a name that no figure of a profile has.
+
+    >>> metric_key("coverage"), metric_key("rouge-1")
+    ('coverage (baselines)', 'rouge-1')
+    """
+    return f"{name} (baselines)" if name in PROFILE_FIGURES else name
 
 
 def quantity_note(quantity: Mapping[str, Any], n_reviews: int) -> str:

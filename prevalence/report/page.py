@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.language import counted
+from prevalence.report.calibration import applied_figures
 from prevalence.report.contents import NOT_ASKED, unseen_figures
 from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
-from prevalence.report.text import one_line
+from prevalence.report.text import decimals_of, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
         ReportSummary,
         SystemLine,
     )
+
+    _ByName = Mapping[str, int]
 
 __all__ = [
     "KINDS",
@@ -122,7 +125,8 @@ def render(contents: Contents, page: Page | None = None) -> str:
     lines = contents.systems
     order = [line.name for line in lines]
     style, script = _asset("report.css"), _asset("report.js")
-    summary = _summary(contents, lines) if page.summary else _NO_SUMMARY
+    decimals = _decimals(contents, lines)
+    summary = _summary(contents, lines, decimals) if page.summary else _NO_SUMMARY
     return _environment().get_template("report.html").render(
         title=one_line(page.title),
         marker=f"{MARKER}{page.report} ",
@@ -134,7 +138,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
         with_scores=any(line.statistics for line in lines),
         left_away=_left_away(len(contents.products), len(products)) if not page.links else "",
         kinds=_kinds(products),
-        products=_shown_products(contents, products, order),
+        products=_shown_products(contents, products, order, decimals),
         ratings=_ratings(products),
         found=_found(products),
         signatures=contents.signatures,
@@ -192,7 +196,7 @@ class _Column(NamedTuple):
     title: str = ""
 
 
-def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
+def _summary(contents: Contents, lines: Sequence[SystemLine], decimals: _ByName) -> dict[str, Any]:
     highest = [
         value
         for line in lines
@@ -213,9 +217,11 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
         "top": f"{top:g}",
         "axis": axis,
         "columns": [column for column in _columns(lines) if any(column.cells.values())],
-        "further": _further(contents, lines),
+        "further": _further(contents, lines, decimals),
         "facts": _facts(contents),
-        "calibrations": [_calibration(one) for one in contents.calibrations],
+        "calibrations": [
+            _calibration(one, contents.table.signatures) for one in contents.calibrations
+        ],
         "duels": _duels(contents.duels),
         "correlations": contents.defined_correlations,
         "failures": contents.failures,
@@ -226,10 +232,12 @@ def _summary(contents: Contents, lines: Sequence[SystemLine]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _further(contents: Contents, lines: Sequence[SystemLine]) -> list[_Column]:
+def _further(contents: Contents, lines: Sequence[SystemLine], decimals: _ByName) -> list[_Column]:
     """A column for each figure that has none in the systems table itself."""
     return [
-        _Column(figure_name(name), {line.name: _figure(line.means.get(name)) for line in lines})
+        _Column(
+            figure_name(name), {s.name: _places(s.means.get(name), decimals[name]) for s in lines}
+        )
         for name in contents.figures
         if name not in _OWN
     ]
@@ -323,12 +331,13 @@ def _facts(contents: Contents) -> list[_Fact]:
 
 class _Calibration(NamedTuple):
     name: str
+    note: str
     cells: Mapping[str, str]
 
 
-def _calibration(result: Mapping[str, Any]) -> _Calibration:
-    """Error rates on the pairs that no choice has seen."""
-    found = unseen_figures(result)
+def _calibration(result: Mapping[str, Any], signatures: Sequence[str]) -> _Calibration:
+    """Error rates on unseen pairs, at the threshold of the rows where they are known."""
+    found, note = applied_figures(result, unseen_figures(result), signatures)
     intervals = found.get("intervals") or {}
 
     def share(name: str, *, miss: bool = False) -> str:
@@ -344,8 +353,9 @@ def _calibration(result: Mapping[str, Any]) -> _Calibration:
 
     return _Calibration(
         str(result["scorer"]),
+        note,
         {
-            "threshold": f"{result.get('threshold', math.nan):.4g}",
+            "threshold": f"{found['threshold']:.4g}",
             "pairs": f"{found.get('n', 0):,}",
             "false supports": share("specificity", miss=True),
             "misses": share("recall", miss=True),
@@ -418,7 +428,7 @@ def _found(products: Sequence[ReportProduct]) -> str:
 
 
 def _shown_products(
-    contents: Contents, products: Sequence[ReportProduct], order: Sequence[str]
+    contents: Contents, products: Sequence[ReportProduct], order: Sequence[str], decimals: _ByName
 ) -> list[dict[str, Any]]:
     rows = {id(product): place for place, product in enumerate(contents.products)}
     return [
@@ -428,7 +438,8 @@ def _shown_products(
             "anchor": anchor(product.id),
             "row": rows[id(product)],
             "summaries": [
-                _shown_summary(summary, anchor(product.id)) for summary in _ordered(product, order)
+                _shown_summary(summary, anchor(product.id), decimals)
+                for summary in _ordered(product, order)
             ],
         }
         for product in products
@@ -439,11 +450,11 @@ def _ordered(product: ReportProduct, order: Sequence[str]) -> list[ReportSummary
     return [product.summaries[name] for name in order if name in product.summaries]
 
 
-def _shown_summary(summary: ReportSummary, product: str) -> dict[str, Any]:
+def _shown_summary(summary: ReportSummary, product: str, decimals: _ByName) -> dict[str, Any]:
     return {
         "system": summary.system,
         "anchor": f"{product}/{_quoted(summary.system)}",
-        "figures": _figures(summary),
+        "figures": _figures(summary, decimals),
         "notes": summary.notes,
         "failed": summary.failed,
         "sentences": summary.sentences,
@@ -452,13 +463,13 @@ def _shown_summary(summary: ReportSummary, product: str) -> dict[str, Any]:
     }
 
 
-def _figures(summary: ReportSummary) -> list[tuple[str, str]]:
+def _figures(summary: ReportSummary, decimals: _ByName) -> list[tuple[str, str]]:
     """Values as they stand beside a system's name; the share of the ceiling in place of it."""
     shown = dict(summary.values)
     share = shown.pop("ceiling_share", None)
     figures = [
-        (figure_name(name), _figure(value) + _spread(summary.samples.get(name, ())))
-        for name, value in shown.items()
+        (figure_name(n), _places(value, decimals[n]) + _spread(summary.samples.get(n, ())))
+        for n, value in shown.items()
     ]
     return (
         figures
@@ -580,16 +591,18 @@ def _rounded(p: float | None) -> float | None:
 def _places(value: float | None, places: int = 3) -> str:
     if value is None or math.isnan(value):
         return "" if value is None else "–"
-    return f"{value:.{places}f}"
+    return f"{value:,.{places}f}"
 
 
-def _figure(value: float | None) -> str:
-    """A figure of any scale: shares to three places, ratings to two, lengths to one or none."""
-    if value is None:
-        return ""
-    if value.is_integer() and abs(value) > 1:
-        return f"{value:,.0f}"
-    return _places(value, 3 if abs(value) <= 1 else 2 if abs(value) < 10 else 1)
+def _decimals(contents: Contents, lines: Sequence[SystemLine]) -> _ByName:
+    """Decimals of each figure, the same wherever it stands; two for scores of judges."""
+    summaries = [s for product in contents.products for s in product.summaries.values()]
+    found: dict[str, list[float]] = {}
+    for values in (*(s.values for s in summaries), *(line.means for line in lines)):
+        for name, value in values.items():
+            found.setdefault(name, []).append(value)
+    judged = {name for summary in summaries for name in summary.samples}
+    return {name: 2 if name in judged else decimals_of(values) for name, values in found.items()}
 
 
 def _share(value: float | None) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-__all__ = ["inert", "one_line", "shown_number"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["decimals_of", "inert", "one_line", "shown_number"]
 
 _CONTROL = re.compile(
     "[\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: escape sequences begin here
@@ -43,3 +47,23 @@ def shown_number(value: float | None, form: str = ".3f") -> str:
     ('25%', '–', '–')
     """
     return "–" if value is None or math.isnan(value) else f"{value:{form}}"
+
+
+def decimals_of(values: Sequence[float]) -> int:
+    """Decimals for all values of a figure: shares have three, ratings two, others one or none.
+
+    Args:
+        values: all that are shown, at least one; none is NaN.
+
+    >>> decimals_of([1.0, 0.25]), decimals_of([1.0, 4.5]), decimals_of([3.0, 120.5])
+    (3, 2, 1)
+    >>> decimals_of([1.0, 12.0])
+    0
+    """
+    # A share may lie a little above 1 by rounding.
+    largest = max(abs(value) for value in values) - 1e-6
+    if largest <= 1:
+        return 3
+    if all(value.is_integer() for value in values):
+        return 0
+    return 2 if largest < 10 else 1

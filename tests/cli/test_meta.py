@@ -558,8 +558,11 @@ def test_summaries_that_people_did_not_rate_are_counted(run: Run, write: Write) 
     words = ("meta", "correlate", write(*rows), "--convention", "summeval-op")
     result = run(*words)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == "summaries that people did not rate, left out: tone 2\n"
-    assert json.loads(run(*words, "--format", "json").stdout)["settings"]["unrated"] == {"tone": 2}
+    # Of tone the first system's on b and c, of both dimensions all three of the fourth item.
+    said = "summaries that people did not rate, left out: tone 5, ease 3\n"
+    assert result.stderr == said
+    unrated = json.loads(run(*words, "--format", "json").stdout)["settings"]["unrated"]
+    assert unrated == {"tone": 5, "ease": 3}
     assert run(*words, "-q").stderr == ""
 
 
@@ -685,3 +688,16 @@ def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
     assert f"{path}:1: b: is the string 'balanced', as a is; give two systems" in refused.stderr
     path.write_text(json.dumps(duel | {"dimension": "humour"}) + "\n")
     assert "compared, but not rated by people: duels · humour" in run(*words).stdout
+
+
+def test_means_of_what_the_inputs_lack_name_the_other(run: Run, write: Write) -> None:
+    scored = write({"id": 1, "system": "x", "metrics": {"m": 1}})
+    lacking = run("meta", "means", scored)
+    assert lacking.exit_code == 2
+    assert "--of human: the inputs hold no ratings; add a file, or use --of metrics" in (
+        lacking.stderr
+    )
+    rated = write({"id": 1, "system": "x", "human": {"tone": 1}})
+    assert "hold no metrics; add a file, or use --of human" in (
+        run("meta", "means", rated, "--of", "metrics").stderr
+    )

@@ -134,6 +134,19 @@ def test_products_that_no_record_gives_reviews_are_counted(
     assert run(*words, "--quiet").stderr == ""
 
 
+def test_records_are_not_compared_with_rows_of_other_metrics(
+    run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    records, rows = write(boots), tmp_path / "base.jsonl"
+    made = run("baselines", records, "--metrics", "length", "--output", rows)
+    assert made.exit_code == 0, made.output
+    words = ("report", rows, "--records", records, "-o", tmp_path / "r.html")
+    said = run(*words).stderr
+    assert "differ" not in said
+    assert "without reviews" not in said
+    assert "--records has no effect: reviews are shown only beside rows of prevalence score" in said
+
+
 def test_the_same_command_writes_the_page_again(score: Run, write: Write, boots: Any) -> None:
     page, rows = write(name="r.html"), write(name="own.jsonl")
     words = (write(boots), "--output", rows, "--report")

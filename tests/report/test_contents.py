@@ -16,7 +16,7 @@ from prevalence.report.contents import Contents
 from prevalence.report.rows import read_rows
 from prevalence.report.standings import standings
 from prevalence.report.systems import SystemTable
-from prevalence.scored import ScoredSummary
+from prevalence.scored import PROFILE_FIGURES, ScoredSummary
 
 
 def filled(rows, **options):
@@ -86,6 +86,19 @@ def test_systems_named_random_and_greedy_are_floor_and_ceiling(row, sentence):
     assert means["mine"] == {"floor": 0.0, "ceiling": pytest.approx(2 / 3)}
     assert means["ours"] == {"floor": 1.0, "ceiling": 0.75}
     assert means["random"] == means["greedy"] == means["none"] == {}
+
+
+def test_a_metric_called_like_a_figure_of_the_profile_stands_beside_it(row, sentence):
+    profile = dict.fromkeys(PROFILE_FIGURES, 0.25)
+    scored = row("p1", "s", [sentence("a", [0])], profile=profile)
+    measured = {"id": "p1", "system": "s", "metrics": {"coverage": 0.75, "density": 2.0}}
+    for order in ([scored, measured], [measured, scored]):
+        contents = filled(order)
+        values = contents.products[0].summaries["s"].values
+        assert (values["coverage"], values["coverage (baselines)"]) == (0.25, 0.75)
+        means = contents.systems[0].means
+        assert (means["coverage"], means["coverage (baselines)"]) == (0.25, 0.75)
+        assert values["density"] == 2.0
 
 
 def test_one_system_has_no_standing(row, sentence):

@@ -212,6 +212,22 @@ def test_offsets_of_passages_count_as_scripts_do(row, sentence):
     ]
 
 
+def test_a_figure_has_the_same_decimals_wherever_it_stands():
+    metrics = [
+        {"rouge-1": 1.0, "words": 1200.0, "words a sentence": 12.0, "j.tone": 1.0, "j.style": 3.0},
+        {"rouge-1": 0.5, "words": 900.0, "words a sentence": 13.5, "j.tone": 1.0, "j.style": 4.0},
+    ]
+    samples = {"j.tone": [1, 1], "j.style": [3, 3]}
+    html = page_of(
+        [{"id": f"p{n}", "system": "s", "metrics": one, "samples": samples}
+         for n, one in enumerate(metrics)]
+    )  # fmt: skip
+    text = Reader(html).text
+    for shown in ("1.000", "0.500", "0.750", "1,200", "900", "1,050", "12.0", "13.5", "12.8",
+                  "1.00", "3.00", "4.00", "3.50"):  # fmt: skip
+        assert shown in " ".join(text).split(), shown
+
+
 def test_error_rates_of_a_calibration_are_shown():
     figures = {"n": 120, "specificity": 0.8, "recall": 0.9, "balanced_accuracy": 0.85, "auc": 0.9,
                "intervals": {"specificity": [0.7, 0.85]}}  # fmt: skip
@@ -221,10 +237,44 @@ def test_error_rates_of_a_calibration_are_shown():
     assert "10%" in text
 
 
+def calibration_of(threshold, **more):
+    figures = {"n": 120, "specificity": 0.8, "recall": 0.9, "auc": 0.95,
+               "intervals": {"specificity": [0.7, 0.85], "auc": [0.91, 0.98]}}  # fmt: skip
+    present = {"threshold": 0.5, "specificity": 0.6, "recall": 0.3, "balanced_accuracy": 0.45}
+    return {"scorer": "fake", "threshold": threshold, "dev": {**figures, "present": present}} | more
+
+
+def calibration_row(html):
+    start = html.index("<tbody>", html.index('aria-label="Calibration"'))
+    return " ".join(Reader(html[start : html.index("</tbody>", start)]).text)
+
+
+def test_error_rates_are_those_at_the_threshold_of_the_rows(row, sentence):
+    one = row("p", "s", [sentence("x", [0])])  # its threshold is .5
+    shown = calibration_row(page_of([one, calibration_of(0.25)]))
+    assert shown.split() == ["fake", "0.5", "120", "40%", "70%", "45%", "95%", "[91%–98%]"]
+    same = calibration_row(page_of([one, calibration_of(0.5)]))
+    assert "20% [15%–30%]" in same
+    assert "rates hold" not in same
+    signed = {"scorer_signature": {"nli": "fake@1"}}
+    assert "40%" in calibration_row(page_of([one, calibration_of(0.25, **signed)]))
+
+
+def test_error_rates_at_another_threshold_than_that_of_the_rows_have_a_note(row, sentence):
+    one = row("p", "s", [sentence("x", [0])], signature="prev|nli:fake@1|thr:0.125|v:0")
+    note = "rates hold at threshold 0.25; the scores were made at 0.125"
+    shown = calibration_row(page_of([one, calibration_of(0.25)]))
+    assert note in shown
+    assert "20% [15%–30%]" in shown
+    for other in ({"scorer": "other"}, {"scorer_signature": {"nli": "other@1"}}):
+        assert "rates hold" not in calibration_row(page_of([one, calibration_of(0.25, **other)]))
+
+
 @pytest.mark.parametrize(
     "damage",
-    [{"threshold": None}, {"dev": {"n": "x"}}, {"dev": {"recall": 10**400}},
-     {"dev": {"intervals": {"recall": [0.1]}}}, {"dev": {"intervals": [0.1, 0.2]}}],
+    [{"threshold": None}, {"dev": {"present": {"recall": "x"}}}, {"dev": {"n": "x"}},
+     {"dev": {"recall": 10**400}}, {"dev": {"intervals": {"recall": [0.1]}}},
+     {"dev": {"intervals": [0.1, 0.2]}}],
 )  # fmt: skip
 def test_a_damaged_calibration_is_refused(damage):
     with pytest.raises(InputError, match="not a result of calibrate"):
