@@ -74,6 +74,11 @@ def _hedged(record: Mapping[str, Any]) -> str:
     return " ".join(f"In some cases {_small(s)}." for s in _sentences(record, "contradicting"))
 
 
+def _aspects(record: Mapping[str, Any]) -> list[str]:
+    lines = KEYWORDS[record["id"]].splitlines()
+    return [word for line in lines for word in line.removeprefix("- ").split(", ")[:2]][:5]
+
+
 TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     HONEST: lambda record: record["summaries"]["balanced"],
     "its first sentence": lambda record: _sentences(record, "balanced")[0] + ".",
@@ -91,6 +96,19 @@ TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "what is wrong": lambda record: record["summaries"]["contradicting"],
     "the same, hedged": _hedged,
     "words that say nothing": lambda _: "Ok. Summary: Well, the.",
+    "aspects alone": lambda record: "\n".join(f"- {word}" for word in _aspects(record)),
+    "that they are mentioned": lambda record: " ".join(
+        f"Reviewers mention the {word.lower()}." for word in _aspects(record)
+    ),
+    "questions": lambda record: " ".join(
+        f"Do reviewers say that {_small(s)}?" for s in _sentences(record, "balanced")
+    ),
+    "or maybe not": lambda record: " ".join(
+        f"{s}, or maybe not." for s in _sentences(record, "balanced")
+    ),
+    "no spaces between sentences": lambda record: record["summaries"]["balanced"].replace(
+        ". ", "."
+    ),
 }
 """What is rewarded, by name."""
 

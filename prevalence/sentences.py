@@ -23,6 +23,7 @@ __all__ = [
     "get_splitter",
     "punkt_sentences",
     "says_anything",
+    "spaced",
 ]
 
 
@@ -97,6 +98,23 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
 )
 """Characters without a place of their own, behind which Punkt would see no end of a sentence."""
+
+
+_GLUED = re.compile(
+    r"(?:(?<=[a-z]{3}[.!?])|(?<=\W[a-z]{2}[.!?])|(?<=[a-z]\.{3}))"
+    r"(?=(?:[A-Z][a-z]+(?:['\u2019][a-z]+)?|I) )(?!Com |Net |Org |Js )"
+)
+
+
+def spaced(text: str) -> str:
+    """An English text with the spaces that are missing between its sentences.
+
+    Splitters leave such sentences in one, as ReviewNLI's labels do.
+
+    >>> spaced("It leaks.The lid broke. See www.Foo.Com for more.")
+    'It leaks. The lid broke. See www.Foo.Com for more.'
+    """
+    return _GLUED.sub(" ", text)
 
 
 def get_splitter(name: str = "punkt-en") -> Splitter:

@@ -8,7 +8,7 @@ import threading
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,7 @@ from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
+from prevalence.sentences import VERBATIM, spaced
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
@@ -330,7 +331,9 @@ class BatchScorer:
                 products.setdefault(job.key, []).append(place)
         order = [place for places in products.values() for place in places]
         with self._lock:
-            rows = list(self._load().run(_products(products, read))) if order else []
+            punkt = self._options.splitter not in VERBATIM
+            found = _products(products, read, spaced if punkt else str)
+            rows = list(self._load().run(found)) if order else []
             scored = {
                 place: _scored_row(place, row) for place, row in zip(order, rows, strict=True)
             }
@@ -512,7 +515,9 @@ def _scored_row(place: int, row: ScoredSummary) -> Outcome:
 
 
 def _products(
-    products: Mapping[_Key, Sequence[int]], read: Sequence[_Job | Outcome]
+    products: Mapping[_Key, Sequence[int]],
+    read: Sequence[_Job | Outcome],
+    mended: Callable[[str], str],
 ) -> Iterator[Product]:
     """One product for all completions of a group, so that its reviews are read once."""
     for number, places in enumerate(products.values()):
@@ -522,7 +527,7 @@ def _products(
             id=str(number),
             name=first.name,
             reviews=first.reviews,
-            summaries=tuple(Summary(f"row {place}", job.summary) for place, job in jobs),
+            summaries=tuple(Summary(f"row {place}", mended(job.summary)) for place, job in jobs),
             source="batch",
         )
 

@@ -48,8 +48,9 @@ class Shaping:
         contested: weight of the share of the sentences that count which more reviews contradict
             than imply; likewise.
         content: multiply what is earned by the share of sentences that say something of their own
-            (:func:`prevalence.summarize.candidates.has_content`; English). Models trained on whole
-            statements find any review in support of "Ok." or "Summary:".
+            (:func:`prevalence.summarize.candidates.has_content`; English) and ask nothing. Models
+            trained on whole statements find any review in support of "Ok." or "Summary:", and read
+            a question as a statement.
 
     Raises:
         ConfigurationError: a value of another type or out of range, or both bases at once.
@@ -155,7 +156,7 @@ class Shaping:
         if self.heard:
             value += self.heard * _heard(row)
         if self.content:
-            value *= sum(has_content(s.text) for s in row.sentences) / len(row.sentences)
+            value *= sum(_states(s.text) for s in row.sentences) / len(row.sentences)
         if self.contradiction:
             value -= self.contradiction * _contradicted(row)
         if self.contested:
@@ -199,3 +200,8 @@ def _contested(row: ScoredSummary) -> float:
 def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
     """How many reviews imply and contradict each sentence that counts."""
     return [(s.support or 0, s.contradicted_by or 0) for s in row.sentences if s.counts]
+
+
+def _states(sentence: str) -> bool:
+    """Whether a sentence says something: "Is it warm?" says nothing."""
+    return has_content(sentence) and not sentence.rstrip("\"'\u201d\u2019) ").endswith("?")

@@ -24,6 +24,13 @@ def test_texts_are_made_of_each_example() -> None:
     assert made["the same, cut off"] == "The soles grip well on wet ground and the"
     assert made["all of it with 'or'"].startswith("The soles grip well on wet ground, or the boots")
     assert made["the same, hedged"].startswith("In some cases the soles slip on wet ground. In")
+    assert made["aspects alone"] == "- Comfort\n- grip\n- Dry feet\n- wet ground\n- Fit"
+    assert made["that they are mentioned"].startswith("Reviewers mention the comfort. Reviewers")
+    assert made["questions"].startswith(
+        "Do reviewers say that the soles grip well on wet ground? D"
+    )
+    assert made["or maybe not"].startswith("The soles grip well on wet ground, or maybe not. The")
+    assert made["no spaces between sentences"].startswith("The soles grip well on wet ground.The")
     known = {record["id"] for record in RECORDS}
     assert known == gaming.PARAPHRASES.keys() == gaming.KEYWORDS.keys()
 

@@ -181,6 +181,20 @@ def test_sentences_that_say_nothing_earn_nothing_and_cost(reward_of, answers, fa
     assert "reward-content:asked" in reward.signature
 
 
+@pytest.mark.parametrize("end", ["?", '?"', "?)", " ? "])
+def test_questions_state_nothing(reward_of, fake_scorer, end):
+    asked = f"(Are they warm{end}"
+    scorer = fake_scorer({(r, asked.strip()): (0.9, 0.0) for r in REVIEWS})
+    assert one(reward_of(scorer=scorer), asked) == 1.0
+    assert one(reward_of(scorer=scorer, shaping=Shaping(content=True)), asked) == 0.0
+
+
+def test_a_missing_space_makes_no_sentence_of_two(reward_of):
+    apart, glued = f"{WARM} {COLD}", f"{WARM}{COLD}"
+    assert one(reward_of(), glued) == one(reward_of(), apart)
+    assert one(reward_of(splitter="nltk-punkt-en"), glued) == 0.0
+
+
 def test_soft_coverage_goes_with_soft_prevalence(reward_of, fake_scorer):
     # The summary implies what the review says with .4, which hard coverage does not count.
     said, summary = "Good grip.", "It grips."
