@@ -8,8 +8,8 @@ from functools import partial
 from operator import attrgetter
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from prevalence.distributed.splits import parquet
 from prevalence.errors import InputError, first_line
+from prevalence.readers.parquet import parquet
 from prevalence.readers.streams import display
 from prevalence.scored import PROFILE_FIGURES, ScoredSummary
 from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count

@@ -10,10 +10,11 @@ import os
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from prevalence.errors import ConfigurationError, InputError, MissingDependencyError, first_line
+from prevalence.errors import ConfigurationError, InputError
 from prevalence.readers.jsonfiles import LAYOUTS
+from prevalence.readers.parquet import row_count
 from prevalence.readers.products import detect_container, detect_json
 from prevalence.readers.streams import (
     GZIP_MAGIC,
@@ -40,7 +41,6 @@ __all__ = [
     "count_lines",
     "input_files",
     "numbered",
-    "parquet",
     "plan_splits",
 ]
 
@@ -127,7 +127,7 @@ def input_files(paths: Iterable[str]) -> list[str]:
 def _holds_record(part: str) -> bool:
     """Whether a file of a folder holds anything; what it holds is looked at later."""
     if begins_with(part, PARQUET_MAGIC):
-        return _row_count(part) > 0
+        return row_count(part) > 0
     try:
         with open_source(part) as source:
             return bool(source.head(1)) or source.fault() is not None
@@ -208,7 +208,7 @@ def _check_lines(path: str, source_format: str) -> None:
 
 
 def _row_splits(path: str, size: int, split_bytes: int) -> list[Split]:
-    rows = _row_count(path)
+    rows = row_count(path)
     if not rows:
         raise InputError(f"{display(path)}: holds no row; there is nothing to score")
     step = max(1, rows * split_bytes // size)
@@ -225,17 +225,6 @@ def _row_splits(path: str, size: int, split_bytes: int) -> list[Split]:
         for start in range(0, rows, step)
         for end in [min(start + step, rows)]
     ]
-
-
-def _row_count(path: str) -> int:
-    """Rows of a Parquet file, as its footer has it."""
-    module = parquet()
-    try:
-        return int(module.read_metadata(path).num_rows)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{display(path)}: cannot be read ({first_line(error)}); write the file anew"
-        ) from error
 
 
 def count_lines(split: Split) -> int:
@@ -268,18 +257,3 @@ def numbered(splits: Sequence[Split], counts: Iterable[int]) -> list[Split]:
         result.append(replace(split, before=before) if split.kind == LINES else split)
         before, path = before + count, split.path
     return result
-
-
-def parquet() -> Any:
-    """The module that reads and writes Parquet.
-
-    Raises:
-        MissingDependencyError: it is not installed.
-    """
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingDependencyError(
-            "Parquet needs pyarrow: pip install 'prevalence[ray]'"
-        ) from None
-    return pyarrow.parquet

@@ -460,12 +460,18 @@ def parse_record(
     Returns:
         A product, bad records, or both.
     """
-    position = Position(source, "")
+    return mapping_items(record, Position(source, ""), ReadOptions({} if names is None else names))
+
+
+def mapping_items(
+    record: Mapping[str, Any], position: Position, options: ReadOptions
+) -> list[Item]:
+    """Build what one mapping holds that no JSON decoder has checked; see :func:`record_items`."""
     try:
         value = scrub(record)
     except FieldError as fault:
         return [fault.at(position, identity=_readable_id(record))]
-    return record_items(value, position, ReadOptions({} if names is None else names), None)
+    return record_items(value, position, options, None)
 
 
 def record_items(

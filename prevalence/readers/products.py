@@ -24,7 +24,8 @@ from prevalence.readers.jsonfiles import (
     line_items,
     line_values,
 )
-from prevalence.readers.streams import Source, check_readable, open_source
+from prevalence.readers.parquet import holds_parquet, read_parquet, row_count
+from prevalence.readers.streams import Source, check_readable, display, open_source
 from prevalence.readers.tables import copycat_items, open_table, table_items
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def read_products(
     """Read products one at a time, in source order.
 
     Args:
-        path: a file, or "-" for stdin; gzip is recognised by content.
+        path: a file, or "-" for stdin; gzip and Parquet are recognised by content.
         format: one of :data:`FORMATS`; "auto" looks at the first lines. Whether records in JSON
             are the project's own, OpinSummEval's or SummEval-OP's is told from their keys.
         names: product names by id; they win over names in the source.
@@ -286,6 +287,9 @@ def check_header(path: str | Path, *, format: str = "auto", summaries: bool = Tr
     """
     if not Path(path).is_file() or format not in {"auto", "csv", "tsv"}:
         return
+    if format == "auto" and holds_parquet(path):
+        row_count(path)
+        return
     with open_source(path) as source:
         first_text(source)
         container = _CONTAINERS.get(format) or detect_container(source)
@@ -317,17 +321,29 @@ def iterate(
     Raises:
         InputError: nothing can be read.
     """
+    empty = True
+    for item in _every(path, source_format, options, progress):
+        empty = False
+        yield item
+    if empty:
+        raise InputError(f"{display(path)}: holds no record; there is nothing to score")
+
+
+def _every(
+    path: str | Path,
+    source_format: str,
+    options: ReadOptions,
+    progress: Callable[[int], None] | None,
+) -> Iterator[Item]:
+    if source_format == "auto" and holds_parquet(path):
+        yield from read_parquet(path, options, progress)
+        return
     with open_source(path, progress=progress) as source:
-        empty = True
         first_text(source)
         layout = LAYOUTS.get(source_format)
         container = detect_json(source) if layout else _CONTAINERS.get(source_format)
         container = container or detect_container(source)
-        for item in packed_items(source, container, options, layout):
-            empty = False
-            yield item
-        if empty:
-            raise InputError(f"{source.path}: holds no record; there is nothing to score")
+        yield from packed_items(source, container, options, layout)
 
 
 def packed_items(

@@ -46,8 +46,7 @@ _FOREIGN = {
     b"%PDF": ("a PDF document", "export its texts as JSON Lines or CSV"),
     PARQUET_MAGIC + b"\x15": (
         "a Parquet file",
-        "export it as JSON Lines or CSV, or read it with prevalence score --engine ray "
-        "(pip install 'prevalence[ray]')",
+        "export it as JSON Lines or CSV",
     ),
     b"BZh91AY&": ("a bzip2 archive", "unpack it, or compress it with gzip"),
     b"\xfd7zXZ": ("an xz archive", "unpack it, or compress it with gzip"),

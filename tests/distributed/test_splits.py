@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from prevalence.distributed import Reading, Split, plan_splits
 from prevalence.distributed import splits as module
-from prevalence.distributed.reading import plain_record
 from prevalence.distributed.splits import MOST_SPLITS, count_lines, input_files, numbered
-from prevalence.distributed.splits import parquet as pyarrow_parquet
 from prevalence.errors import ConfigurationError, InputError, MissingDependencyError
 from prevalence.readers import read_products
+from prevalence.readers.parquet import parquet as pyarrow_parquet
+from prevalence.readers.parquet import plain_record
 from prevalence.records import BadRecord
 
 if TYPE_CHECKING:

@@ -146,8 +146,6 @@ def test_a_line_beyond_the_limit_costs_only_itself(tmp_path, monkeypatch):
         ("{}".encode("utf-16-be"), "is UTF-16 text; save it as UTF-8"),
         (b"\x89PNG\r\n\x1a\n", "is a PNG image; give a file of texts"),
         (b"%PDF-1.7 ", "is a PDF document; export its texts"),
-        (b"PAR1\x15\x04\x15", "Parquet"),
-        (b"PAR1\x15\x04\x15", "prevalence score --engine ray"),
         (b"BZh91AY&SY..", "bzip2"),
         (b"\x7fELF\x02\x01\x01\x00", "is not text"),
         (b"[]", "holds no record"),
