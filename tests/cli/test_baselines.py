@@ -54,6 +54,14 @@ def test_the_table_shows_means_and_the_signature(run, write, products):
     assert result.stderr == ""
 
 
+def test_means_of_fewer_values_are_named_below_the_table(run, write, products):
+    # The second product has no reference.
+    result = run("baselines", write(*products), "-m", "rouge-1,length")
+    assert "fewer values than n: good rouge-1: 1, half rouge-1: 1\n" in result.stdout
+    whole = run("baselines", write(products[0]), "-m", "rouge-1,length")
+    assert "fewer values" not in whole.stdout
+
+
 def test_a_record_without_a_reference_fails_alone(run, write, products):
     spec = "rouge-1,rouge-1:recall:against=reviews"
     result = run("baselines", write(*products), "-m", spec, "--format", "jsonl")
