@@ -428,6 +428,16 @@ def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     assert metrics["m.d"]["offset"] == 1.0
 
 
+def test_an_audit_takes_ratings_from_a_table(judge, tmp_path):
+    scores, ratings = tmp_path / "rows.jsonl", tmp_path / "ratings.csv"
+    scores.write_text('{"id": "p", "system": "s", "metrics": {"m.d": 4.0}}\n')
+    ratings.write_text("id,system,rater,d\np,s,anna,3\np,s,ben,2\n")
+    found = judge("audit", scores, ratings, "--json")
+    assert found.exit_code == 0, found.output
+    (metric,) = json.loads(found.stdout)["metrics"]
+    assert (metric["metric"], metric["offset"]) == ("m.d", 1.5)
+
+
 def test_an_empty_file_of_a_recording_is_named_and_its_rows_say_so(judge, tmp_path):
     products = tmp_path / "products.jsonl"
     summaries = {"A": "Good.", "B": "Bad."}
