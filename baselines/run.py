@@ -15,6 +15,7 @@ from prevalence.records import BadRecord, Product, Summary
 from prevalence.runs.resuming import Mark, summary_marks
 from prevalence.runs.running import chunks
 from prevalence.signature import package_version
+from prevalence.tags import without_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -144,7 +145,10 @@ class BaselineRun:
         examples = [[example_of(*entry)] for entry in work]
         if REFERENCE in metric.needs:
             examples = [
-                [example._replace(references=some) for some in self._references.choices(summary)]
+                [
+                    example._replace(references=tuple(map(without_tags, some)))
+                    for some in self._references.choices(summary)
+                ]
                 for (example,), (_, summary) in zip(examples, work, strict=True)
             ]
         found = iter(metric.score([*chain(*examples)], progress=progress).tolist())
@@ -152,9 +156,10 @@ class BaselineRun:
 
 
 def example_of(product: Product, summary: Summary) -> Example:
-    """What metrics see of a summary."""
-    reviews = tuple(review.text for review in product.reviews)
-    return Example(summary.text, reviews, references_of(summary))
+    """What metrics see of a summary: texts without HTML."""
+    reviews = tuple(without_tags(review.text) for review in product.reviews)
+    references = tuple(map(without_tags, references_of(summary)))
+    return Example(without_tags(summary.text), reviews, references)
 
 
 def example_digest(product: Product, summary: Summary) -> str:

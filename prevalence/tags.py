@@ -15,7 +15,7 @@ from prevalence.marks import blanked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FILLER", "as_markdown", "plain"]
+__all__ = ["FILLER", "as_markdown", "plain", "without_tags"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
@@ -95,6 +95,35 @@ def plain(text: str) -> str:
     "It isn't loud & it fits."
     """
     return as_markdown(text).replace(FILLER, "")
+
+
+def without_tags(text: str) -> str:
+    r"""The text without HTML, comments and thoughts: characters for entities, lines for paragraphs.
+
+    Texts without tags and entities, and Markdown in any text, stay as they are.
+
+    >>> without_tags("<p>It <b>leaks</b> &amp; hums.</p><p>Loud.</p>")
+    'It leaks & hums.\nLoud.'
+    >>> without_tags("**3** < 4 & so on")
+    '**3** < 4 & so on'
+    """
+    seen = text
+    if "<" in text:
+        seen = blanked(seen, _thoughts(seen))
+        seen = _TAG.sub(_parted, _UNSEEN.sub(" ", seen))
+        if seen != text:
+            seen = re.sub(r"\s*\n\s*", "\n", seen).strip()
+    if "&" in seen:
+        seen = _ENTITY.sub(lambda found: _spelt(found).replace(FILLER, "").strip() or " ", seen)
+    return seen
+
+
+def _parted(tag: re.Match[str]) -> str:
+    """A new line for a tag that parts what stands around it; nothing for one within a sentence."""
+    name = tag["name"].lower()
+    if name in {"td", "th"}:
+        return " "
+    return "\n" if name in {"br", "li", "tr"} or re.fullmatch(_BREAKS, name) else ""
 
 
 def _emphasized(found: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prevalence.claims import cut
 from prevalence.sentences import get_splitter
-from prevalence.tags import FILLER, as_markdown
+from prevalence.tags import FILLER, as_markdown, without_tags
 
 PIECES = [
     "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",
@@ -119,3 +119,22 @@ def test_other_splitters_leave_pages_as_they_stand():
 def test_thoughts_are_left_out(text, expected):
     assert said(text) == expected
     assert said(text + " " * 9) == expected
+
+
+@given(texts)
+def test_texts_without_html_stay_as_they_are(text):
+    assert FILLER not in without_tags(text) or FILLER in text
+    if "<" not in text and "&" not in text:
+        assert without_tags(text) is text
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("<ul><li>light</li><li>in<b>credibly</b> cheap</li></ul>", "light\nincredibly cheap"),
+    ("It leaks.<br>It hums.", "It leaks.\nIt hums."),
+    ("<table><tr><td>Fit</td><td>small</td></tr></table>", "Fit  small"),
+    ("<think>Hm.</think>It leaks.", "It leaks."),
+    ("<p>&nbsp;</p>", " "),
+    ("  3 < 4 and **5** > 2 & I <3 it\n\n ", "  3 < 4 and **5** > 2 & I <3 it\n\n "),
+])  # fmt: skip
+def test_tags_are_left_out(text, expected):
+    assert without_tags(text) == expected

@@ -78,7 +78,7 @@ def load_attacks() -> tuple[Attack, ...]:
 def attacked(item: Product | BadRecord) -> Iterator[Product | BadRecord]:
     """A record, and then the same record under each attack, as systems ``SYSTEM#ATTACK``.
 
-    Human ratings stay with the record as it was.
+    Human ratings stay with the record as it was, and empty summaries stay empty.
     """
     yield item
     if isinstance(item, BadRecord):
@@ -93,7 +93,9 @@ def _under(product: Product, attack: Attack) -> Product:
         replace(
             summary,
             system=f"{summary.system}{MARK}{attack.name}",
-            text=f"{summary.text} {attack.text}" if in_summary else summary.text,
+            text=f"{summary.text} {attack.text}"
+            if in_summary and summary.text.strip()
+            else summary.text,
             extra={},
         )
         for summary in product.summaries

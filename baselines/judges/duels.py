@@ -11,7 +11,7 @@ import numpy as np
 
 from prevalence.baselines.judges.parsers import before_cut, parser_for
 from prevalence.baselines.judges.prompts import Prompter
-from prevalence.baselines.judges.run import judge_signature, material_digest
+from prevalence.baselines.judges.run import EMPTY, judge_signature, material_digest
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Request, Subject
 from prevalence.meta.preferences import neighbour_pairs
@@ -208,20 +208,20 @@ class DuelRun:
     def _compared(
         self, chunk: Sequence[Duel | BadRecord], progress: Callable[[int], None] | None
     ) -> Iterator[PairRow]:
-        duels = [entry for entry in chunk if isinstance(entry, Duel)]
-        requests = [request for duel in duels for request in self._requests(duel)]
+        asked = [entry for entry in chunk if isinstance(entry, Duel) and not _lacks_text(entry)]
+        requests = [request for duel in asked for request in self._requests(duel)]
         answered = self._backend.complete(requests) if requests else []
         pairs = iter(zip(requests, answered, strict=True))
         for entry in chunk:
             if isinstance(entry, BadRecord):
                 yield self._bad(entry)
                 continue
-            both = [next(pairs), next(pairs)]
+            both = [] if _lacks_text(entry) else [next(pairs), next(pairs)]
             if self._record is not None:
                 for request, responses in both:
                     self._record(request, responses)
             if progress is not None:
-                progress(2)
+                progress(len(both))
             yield self._row(entry, [responses[0] for _, responses in both])
 
     def _requests(self, duel: Duel) -> list[Request]:
@@ -242,7 +242,7 @@ class DuelRun:
 
     def _row(self, duel: Duel, responses: Sequence[Response]) -> PairRow:
         verdicts: list[int | None] = [None, None]
-        errors = []
+        errors = [EMPTY] if _lacks_text(duel) else []
         for place, response in enumerate(responses):
             reading = self._parse(before_cut(response.text) if response.cut else response.text)
             if response.error is not None:
@@ -270,6 +270,11 @@ class DuelRun:
             id=record.id, a=record.system, b=None, dimension=None, verdict_ab=None,
             verdict_ba=None, signature=self.signature, error=record.error,
         )  # fmt: skip
+
+
+def _lacks_text(duel: Duel) -> bool:
+    """Whether one of the summaries is empty."""
+    return not (duel.a.text.strip() and duel.b.text.strip())
 
 
 def _mark(row: PairRow, name: str = "") -> Mark:

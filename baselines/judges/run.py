@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prevalence.baselines.judges.packs import dimension_set_names, load_dimensions
 from prevalence.baselines.judges.parsers import spoken
 from prevalence.baselines.judges.prompts import Prompter, missing_inputs, steps_prompt
-from prevalence.baselines.judges.scoring import merged
+from prevalence.baselines.judges.scoring import Judged, merged
 from prevalence.baselines.rows import ScoreRow, finished_scores
 from prevalence.errors import BackendError
 from prevalence.llm.protocol import Request, Sampling, Subject
@@ -23,16 +23,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prevalence.baselines.judges.packs import Dimension, Method
-    from prevalence.baselines.judges.scoring import Judged, Plan
+    from prevalence.baselines.judges.scoring import Plan
     from prevalence.llm.protocol import Backend, Response
 
-__all__ = ["JudgeRun", "judge_signature", "material_digest", "text_digest", "write_steps"]
+__all__ = ["EMPTY", "JudgeRun", "judge_signature", "material_digest", "text_digest", "write_steps"]
 
+EMPTY = "the summary is empty, so the judge was not asked"
+"""Why an empty summary has no value."""
 _STEPS_TOKENS = 512
 
 
 class _Work(NamedTuple):
-    """A summary and the requests about it, each with the dimensions that it asks for."""
+    """A summary and the requests about it, each with the dimensions that it asks for.
+
+    There is none about an empty summary.
+    """
 
     product: Product
     summary: Summary
@@ -122,10 +127,10 @@ class JudgeRun:
         return count * len(self._groups) * self.plan.samples
 
     def _work(self, product: Product, summary: Summary) -> _Work:
+        groups = self._groups if summary.text.strip() else ()
         return _Work(
-            product, summary, [(group, self._request(group, product, summary)) for group in
-                               self._groups]
-        )  # fmt: skip
+            product, summary, [(group, self._request(group, product, summary)) for group in groups]
+        )
 
     def _request(
         self, dimensions: Sequence[Dimension], product: Product, summary: Summary
@@ -154,7 +159,8 @@ class JudgeRun:
                 if progress is not None:
                     progress(len(responses))
                 parts.append(self.plan.judge(dimensions, responses))
-            yield self._row(entry, merged(parts))
+            nothing = Judged(dict.fromkeys(self.metric_names), errors=[EMPTY])
+            yield self._row(entry, merged(parts) if parts else nothing)
 
     def _row(self, entry: _Work, judged: Judged) -> ScoreRow:
         product, summary = entry.product, entry.summary

@@ -27,8 +27,9 @@ Examples:
   prevalence audit examples/ratings.jsonl examples/duels.jsonl --json
 
 \b
-INPUTs are score rows of judges (with human ratings, for the offset), pair rows
-of head-to-head judges, or both. LABEL=FILE names a file's metrics LABEL:METRIC,
+INPUTs are score rows of judges (with human ratings, for the offset, or beside
+tables of ratings as prevalence meta reads them), pair rows of head-to-head
+judges, or both. LABEL=FILE names a file's metrics LABEL:METRIC,
 so that two runs of one method, such as two wordings, can be told apart.
 """
 

@@ -263,7 +263,9 @@ def _judge(options: _Options) -> tuple[int, int]:
         if plan.note is not None and not options.quiet:
             note(plan.note)
         rows = _Rows(options)
-        failure = _write(options, opened, selection, rows, lines)
+        failure = _write(
+            options, opened, selection, rows, lines, kept=partial(_kept, lines, backend)
+        )
     rows.show(opened.signature, backend)
     if failure is not None:
         raise Incomplete from failure
@@ -313,6 +315,8 @@ def _write(
     selection: Selection,
     rows: _Rows,
     lines: LineFile | None,
+    *,
+    kept: Callable[[], str],
 ) -> PrevalenceError | None:
     from prevalence.cli.progress import RunProgress
 
@@ -328,10 +332,22 @@ def _write(
         tally=rows,
         progress=bar,
         writer=line_writer(lines),
-        kept=lambda: kept_in(lines, "row"),
+        kept=kept,
         worth=lambda: rows.scored,
         check=lambda: _check_found(selection, opened, rows.earlier + rows.made),
     )
+
+
+def _kept(lines: LineFile | None, backend: Backend) -> str:
+    """What an interrupted run leaves behind: rows, and replies that were stored without one."""
+    from prevalence.llm.store import StoredBackend
+
+    stored = backend.kept if isinstance(backend, StoredBackend) else 0
+    if not stored:
+        return kept_in(lines, "row")
+    rows = "no row is kept (--output FILE.jsonl would)" if lines is None else lines.kept("row")
+    replies = counted(stored, "reply of this run is", "replies of this run are")
+    return f"{rows}; {replies} stored and will not be paid for again"
 
 
 def _check_found(selection: Selection, opened: JudgeRun | DuelRun, rows: int) -> None:

@@ -43,6 +43,10 @@ _HOPELESS = {401, 402, 403, 404, 405}
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _LONGEST_MESSAGE = 200
+_PART_OF_KEY = 4
+"""Characters that a key and a word of a message may not share."""
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
+_OTHER_KEY = "; set the right key, or name another environment variable with --api-key-env"
 _STOPPED = "the run was stopped"
 _BAD_HEADER = (
     "no header may hold what OPENAI_ORG_ID, OPENAI_PROJECT_ID or OPENAI_CUSTOM_HEADERS holds; "
@@ -215,10 +219,10 @@ class Server:
             # Its message would quote the header.
             return _RefusedError(_BAD_HEADER, again=False, fatal=True, free=True)
         if isinstance(error, openai.APIConnectionError):
-            what = self._clean(str(error.__cause__ or error))
-            return _RefusedError(
-                f"{self._url}: {what}", again=True, fatal=not self._reached, free=not self._reached
-            )
+            what = self._clean(_ERRNO.sub("", str(error.__cause__ or error)))
+            line, lost = f"{self._url}: {what}", not self._reached
+            line += "; start the server, or give its address as --base-url" if lost else ""
+            return _RefusedError(line, again=True, fatal=lost, free=lost)
         if isinstance(error, openai.APIStatusError):
             self._reached = True
             return self._status(error.status_code, error, pace)
@@ -235,9 +239,11 @@ class Server:
                 free=True,
             )
         if status in _HOPELESS or error.code == "insufficient_quota":
-            # What a server says about a key may repeat a part of it.
-            said = "" if status == 401 else f": {self._clean(error.message)}"
-            line = f"{self._url}: status {status} for model {self.model!r}{said}"
+            line = f"{self._url}: status {status} for model {self.model!r}: "
+            if status == 401:
+                line += self._without_key(self._clean(_message(error))) + _OTHER_KEY
+            else:
+                line += self._clean(_message(error))
             return _RefusedError(line, again=False, fatal=True, free=True)
         pace.heed(error.response.headers)
         again = status in _AGAIN or status >= 500
@@ -252,7 +258,7 @@ class Server:
             )
         if asked:
             pace.hold(asked)
-        said = self._clean(error.message)
+        said = self._clean(_message(error))
         return _RefusedError(f"status {status}: {said}", again=again, free=status < 500)
 
     def _clean(self, text: str) -> str:
@@ -264,6 +270,19 @@ class Server:
         for form in sorted(forms - {""}, key=len, reverse=True):
             line = line.replace(form, "***")
         return line[:_LONGEST_MESSAGE]
+
+    def _without_key(self, line: str) -> str:
+        """A message about a key, which may repeat a part of it, without such words."""
+        parts = {self._key[k : k + _PART_OF_KEY] for k in range(len(self._key) - _PART_OF_KEY + 1)}
+        words = line.split()
+        hidden = ["***" if "*" in w or any(part in w for part in parts) else w for w in words]
+        return " ".join(hidden)
+
+
+def _message(error: Any) -> str:
+    """What the server itself says, where it says anything."""
+    said = error.body.get("message") if isinstance(error.body, dict) else None
+    return said if isinstance(said, str) and said.strip() else str(error.message)
 
 
 class _RefusedError(Exception):

@@ -108,6 +108,7 @@ class StoredBackend:
     Attributes:
         hits: responses that the store held.
         misses: responses that were asked for.
+        kept: those of them that are stored by now.
     """
 
     def __init__(self, inner: Backend, store: ResponseStore) -> None:
@@ -117,6 +118,7 @@ class StoredBackend:
         self.work_unit = inner.work_unit
         self.hits = 0
         self.misses = 0
+        self.kept = 0
 
     def describe(self) -> str:
         """What was stored and what was asked for, in one line."""
@@ -162,6 +164,7 @@ class StoredBackend:
 
         def kept(request: Request, response: Response) -> None:
             self.store.put(self._key(request, response.index), response)
+            self.kept += response.error is None
             if keep is not None:
                 keep(request, response)
 

@@ -187,7 +187,7 @@ def _add_file(
     entries: list[tuple[SummaryRatings, str]] = []
     places: dict[str, int] = {}
     try:
-        for number, (position, record) in enumerate(_records(path, tables=True), start=1):
+        for number, (position, record) in enumerate(_records(path), start=1):
             context = Context(
                 position.fallback_id,
                 str(number),
@@ -248,7 +248,7 @@ def _entries(record: object, context: Context, position: Position) -> list[Summa
 
 
 def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON Lines or JSON file, whatever they hold.
+    """The objects of a JSON Lines or JSON file, whatever they hold, or the rows of a rating table.
 
     Raises:
         InputError: the file cannot be read, or a record cannot be decoded or is no object.
@@ -262,9 +262,9 @@ def read_records(path: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _records(path: Path, *, tables: bool = False) -> Iterator[tuple[Position, object]]:
+def _records(path: Path) -> Iterator[tuple[Position, object]]:
     with open_source(path) as source:
-        if tables and is_rating_table(source):
+        if is_rating_table(source):
             yield from rating_rows(source)
         else:
             # A bare NaN stands for a missing value, as Python and pandas write it.

@@ -6,6 +6,9 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Group
+from rich.text import Text
+
 from prevalence.baselines.judges.packs import (
     dimension_set_names,
     load_dimensions,
@@ -13,12 +16,15 @@ from prevalence.baselines.judges.packs import (
     method_names,
 )
 from prevalence.baselines.registry import lacking, missing
+from prevalence.language import first_of
 from prevalence.report.console import make_table, plain
 from prevalence.report.sheets import finite
+from prevalence.report.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rich.console import RenderableType
     from rich.table import Table
 
     from prevalence.baselines.protocol import Entry
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["SystemMeans", "method_rows", "method_tables", "metric_rows", "metric_table"]
 
 
+_NAMED = 6
+"""Means of fewer values that a note names."""
 _UNDECLARED = "not declared"
 _WIDTHS = {0: 24, 2: 22, 5: 36, 6: 27, 7: 44}
 """Of the columns that wrap, so that the table is the same whatever runs here."""
@@ -51,14 +59,21 @@ class SystemMeans:
                 if value is not None:
                     values[name].append(value)
 
-    def table(self) -> Table:
-        """One line a system, in order of appearance."""
-        rows = []
+    def table(self) -> RenderableType:
+        """One line a system, in order of appearance; a note on means of fewer values than n."""
+        rows, fewer = [], []
         for system, values in self._values.items():
             count = max((len(found) for found in values.values()), default=0)
             cells = [_mean(values[name]) for name in self._metrics]
             rows.append((plain(system), f"{count:,}", *cells))
-        return make_table(("system", "n", *map(plain, self._metrics)), rows, whole=())
+            counts = {name: len(values[name]) for name in self._metrics}
+            fewer += [f"{system} {name}: {n:,}" for name, n in counts.items() if 0 < n < count]
+        table = make_table(("system", "n", *map(plain, self._metrics)), rows, whole=())
+        if not fewer:
+            return table
+        return Group(
+            table, Text(one_line(f"fewer values than n: {first_of(fewer, _NAMED)}"), "dim")
+        )
 
 
 _BETTER = {True: "higher", False: "lower", None: "–"}

@@ -83,5 +83,8 @@ def _object(text: str, where: str, *, end: str | None = None) -> dict[str, Any]:
 
 def _checked(row: Any, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
-        raise InputError(f"{where}: not a JSON object; give .jsonl or .json rows, not .csv")
+        raise InputError(
+            f"{where}: not a JSON object; give .jsonl or .json rows, not .csv; for ratings in a "
+            "table, give the result of prevalence meta correlate --format json"
+        )
     return row

@@ -54,6 +54,26 @@ def test_the_table_shows_means_and_the_signature(run, write, products):
     assert result.stderr == ""
 
 
+def test_means_of_fewer_values_are_named_below_the_table(run, write, products):
+    # The second product has no reference.
+    result = run("baselines", write(*products), "-m", "rouge-1,length")
+    assert "fewer values than n: good rouge-1: 1, half rouge-1: 1\n" in result.stdout
+    whole = run("baselines", write(products[0]), "-m", "rouge-1,length")
+    assert "fewer values" not in whole.stdout
+
+
+def test_tags_and_entities_are_no_words(run, write):
+    plain = "The coffee isn't cold & is great."
+    html = "<p>The <b>coffee</b> isn&#39;t cold &amp; is <i>great</i>.</p>"
+    record = {"id": "a", "reviews": [html], "summaries": {"html": html, "ref": plain}}
+    words = ("-m", "rouge-1,length,coverage", "--format", "jsonl")
+    (row,) = rows_of(run("baselines", write(record), *words, "--references", "ref").stdout)
+    # The, coffee, isn, t, cold, is, great.
+    assert row["metrics"] == {"rouge-1": 1.0, "length": 7.0, "coverage": 1.0}
+    (row,) = rows_of(run("baselines", write(record), *words, "--references", "html").stdout)
+    assert row["metrics"] == {"rouge-1": 1.0, "length": 7.0, "coverage": 1.0}
+
+
 def test_a_record_without_a_reference_fails_alone(run, write, products):
     spec = "rouge-1,rouge-1:recall:against=reviews"
     result = run("baselines", write(*products), "-m", spec, "--format", "jsonl")

@@ -13,6 +13,7 @@ from prevalence.baselines.judges.replay import Recorder
 from prevalence.cli import main
 from prevalence.errors import InputError
 from prevalence.llm.protocol import Message, Request, Response, Subject
+from prevalence.llm.store import ReplyStore, StoredBackend
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE = ("--method", "rts", "--dimensions", "fluency", "--systems", "balanced,trivial")
@@ -32,6 +33,35 @@ def judge(repository, cache_folder):
 
 def rows(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+class Interrupted:
+    """Answers two requests, and then Ctrl-C is pressed."""
+
+    signature = {"script": "1"}  # noqa: RUF012
+    work_unit = 100
+
+    def complete(self, requests, *, keep=None):
+        for request in requests[:2]:
+            keep(request, Response(index=0, text="Score: 4"))
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_judge_counts_the_replies_that_are_stored(judge, tmp_path, monkeypatch):
+    def opened(spec, options):
+        return StoredBackend(Interrupted(), ReplyStore(tmp_path))
+
+    monkeypatch.setattr("prevalence.llm.backends.open_backend", opened)
+    output = tmp_path / "rows.jsonl"
+    command = ("judge", "SUMMARIES", *EXAMPLE, "--backend", "hf:model", "--samples", 1)
+    told = judge(*command, "--output", output)
+    assert told.exit_code == 130
+    stored = "2 replies of this run are stored and will not be paid for again"
+    assert f"no row was written to {output} yet; {stored}" in told.stderr
+    assert (
+        "no row is kept (--output FILE.jsonl would); 2 replies"
+        in judge(*command, "--dimensions", "relevance").stderr
+    )
 
 
 def test_the_list_names_every_method(judge):
@@ -396,6 +426,16 @@ def test_an_audit_says_how_many_rows_have_no_value(judge, tmp_path):
     assert "left out: 1 row of the inputs with an error" in found.stderr
     metrics = {one["metric"]: one for one in json.loads(found.stdout)["metrics"]}
     assert metrics["m.d"]["offset"] == 1.0
+
+
+def test_an_audit_takes_ratings_from_a_table(judge, tmp_path):
+    scores, ratings = tmp_path / "rows.jsonl", tmp_path / "ratings.csv"
+    scores.write_text('{"id": "p", "system": "s", "metrics": {"m.d": 4.0}}\n')
+    ratings.write_text("id,system,rater,d\np,s,anna,3\np,s,ben,2\n")
+    found = judge("audit", scores, ratings, "--json")
+    assert found.exit_code == 0, found.output
+    (metric,) = json.loads(found.stdout)["metrics"]
+    assert (metric["metric"], metric["offset"]) == ("m.d", 1.5)
 
 
 def test_an_empty_file_of_a_recording_is_named_and_its_rows_say_so(judge, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from prevalence.baselines.judges.audit import (
+    attacked,
     audit_attacks,
     audit_contrasts,
     audit_metrics,
@@ -383,3 +384,38 @@ def test_a_mark_in_the_own_name_of_a_system_is_no_attack(tmp_path):
 def test_orders():
     found = audit_orders({"fluency": [(1, 1), (1, 2), (float("nan"), 1)]})
     assert found == {"fluency": OrderBias(asked=2, same=1, first=1, second=0, once=1)}
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t"])
+def test_an_empty_summary_never_reaches_the_judge(blank):
+    item = Product("p", (Review("Warm."),), (Summary("s", blank), Summary("t", "By t.")))
+    script = Script(lambda request, index: said("Score: 4", index))
+    dimensions = choose_dimensions(load_method("rts"), ["fluency", "relevance"])
+    run = JudgeRun(make_plan(load_method("rts"), samples=1), dimensions, script)
+    empty, whole = run.rows([item])
+    assert empty.metrics == {"rts.fluency": None, "rts.relevance": None}
+    assert empty.error == (
+        "record 'p': summary by 's': the summary is empty, so the judge was not asked"
+    )
+    assert whole.metrics == {"rts.fluency": 4.0, "rts.relevance": 4.0}
+    assert {request.subject.system for request in script.asked} == {"t"}
+    script.asked.clear()
+    assert len([*run.rows(attacked(item))]) > 2
+    assert script.asked
+    assert not any(request.subject.system.startswith("s") for request in script.asked)
+
+
+def test_a_duel_with_an_empty_summary_is_not_fought():
+    item = Product(
+        "p", (Review("Warm."),), (Summary("s", ""), Summary("t", "By t."), Summary("u", "By u."))
+    )
+    script = Script(lambda request, index: said("A", index))
+    plan = make_plan(load_method("h2h"))
+    run = DuelRun(plan, choose_dimensions(plan.method, ["fluency"]), script, pairs=every_pair)
+    rows = [*run.rows(run.items([item]))]
+    assert [(row.a, row.b, row.verdict_ab) for row in rows] == [
+        ("s", "t", None), ("s", "u", None), ("t", "u", 1),
+    ]  # fmt: skip
+    assert "the summary is empty" in rows[0].error
+    assert rows[2].error is None
+    assert len(script.asked) == 2

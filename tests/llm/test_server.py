@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+import socket
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -173,6 +174,38 @@ def test_what_no_call_can_change_ends_the_run_without_showing_the_key(chat_serve
         connect(concurrency=1).complete([request(str(k)) for k in range(20)])
     assert KEY not in "".join(traceback.format_exception(caught.value))
     assert len(chat_server.bodies) == 1
+
+
+def test_a_refused_key_is_told_with_what_the_server_says(chat_server, connect):
+    masked = f"{KEY[:7]}****{KEY[-4:]}"
+    said = (
+        f"Incorrect API key: {masked} (ends in ...{KEY[-4:]}).\nFind it at example.org. "
+        + "x" * 300
+    )
+    chat_server.faults = lambda body: (401, {}, {"message": said})
+    with pytest.raises(BackendError) as caught:
+        connect().complete([request("a")])
+    line = str(caught.value)
+    assert "for model 'tiny': Incorrect API key: *** (ends in *** Find it at example.org. x" in line
+    assert line.endswith(
+        "; set the right key, or name another environment variable with --api-key-env"
+    )
+    assert "\n" not in line
+    assert len(line) < 400
+    shown = "".join(traceback.format_exception(caught.value))
+    assert KEY[:7] not in shown
+    assert KEY[-4:] not in shown
+
+
+def test_a_server_that_is_down_is_named(connect):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    with pytest.raises(BackendError) as caught:
+        connect(base_url=url, retries=0).complete([request("a")])
+    assert str(caught.value) == (
+        f"{url}: Connection refused; start the server, or give its address as --base-url"
+    )
 
 
 KEPT_OUT = r"sk\very-secret/+1=="

@@ -101,6 +101,13 @@ def test_a_metric_called_like_a_figure_of_the_profile_stands_beside_it(row, sent
         assert values["density"] == 2.0
 
 
+def test_a_table_of_ratings_is_refused_with_what_to_give(tmp_path):
+    path = tmp_path / "ratings.csv"
+    path.write_text("id,system,tone\np,s,3\n")
+    with pytest.raises(InputError, match="give the result of prevalence meta correlate --format"):
+        list(read_rows(path))
+
+
 def test_one_system_has_no_standing(row, sentence):
     (only,) = filled([row("p1", "s", [sentence("a", [0])])]).systems
     assert only.standing is None
