@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AGAINST_OPTIONS",
     "JOINT",
+    "REMEMBERED_TEXTS",
     "CombinedMetric",
     "ComparingMetric",
     "SummaryMetric",
@@ -51,6 +52,10 @@ __all__ = [
 ]
 
 JOINT = "joint"
+
+REMEMBERED_TEXTS = 64
+"""Most texts of which a metric keeps the words: a product's reviews come again with each of its
+summaries."""
 
 AGAINST_OPTIONS = {
     "against=INPUT": "reference or reviews",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLAIMS",
     "LONE_SURROGATE",
+    "RATING",
     "BadRecord",
     "Product",
     "Review",
@@ -30,6 +31,9 @@ __all__ = [
 
 CLAIMS = "claims"
 """Key of a record, or of a summary in it, that holds the statements that summaries make."""
+
+RATING = "rating"
+"""Key of a review, or column of a table, that holds its rating, which is a number."""
 
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a pair: what broken escapes and wrong bytes leave behind."""

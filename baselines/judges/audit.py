@@ -25,12 +25,9 @@ from prevalence.toml_files import read_toml
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Kind
-
-    Floats = NDArray[np.float64]
 
 __all__ = [
     "MARK",

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from prevalence.baselines.lexical.rouge import grams_of, words_of
-from prevalence.baselines.rules import SummaryMetric, chosen_option, comparing
+from prevalence.baselines.rules import REMEMBERED_TEXTS, SummaryMetric, chosen_option, comparing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["fragments", "open_extractiveness", "open_length", "open_novelty"]
 
 _SIGNATURE = {"words": "rouge-score"}
-_REMEMBERED_TEXTS = 64
 
 
 def open_length(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
@@ -53,7 +52,7 @@ def open_novelty(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa:
     """
     order = int(chosen_option(entry, spec, "order", ("1", "2", "3", "4"), "2"))
 
-    grams = lru_cache(maxsize=_REMEMBERED_TEXTS)(grams_of(order, stem=False))
+    grams = lru_cache(maxsize=REMEMBERED_TEXTS)(grams_of(order, stem=False))
 
     def novelty(summary: str, text: str) -> float:
         mine, known = grams(summary), grams(text)
@@ -63,7 +62,7 @@ def open_novelty(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa:
     return _comparing(entry, spec, novelty)
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def _words(text: str) -> tuple[str, ...]:
     """The words of a text; the reviews of a product come again with each of its summaries."""
     return words_of(text, stem=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import REMEMBERED_TEXTS, comparing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from prevalence.scorers.grammar import Spec
 
 __all__ = ["meteor_words", "missing_wordnet", "open_exact_stem", "open_meteor"]
-
-_REMEMBERED_TEXTS = 64
 
 
 def open_meteor(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: ARG001
@@ -78,7 +76,7 @@ class _NoSynonyms:
         return []
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def meteor_words(text: str) -> tuple[str, ...]:
     """Words as ``nltk.word_tokenize`` makes them: Punkt sentences, then NLTK's word rules.
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.baselines.lexical.rouge import Overlap, rouge_metric, rouge_unit
-from prevalence.baselines.rules import number_option
+from prevalence.baselines.rules import REMEMBERED_TEXTS, number_option
 from prevalence.scorers.rouge import ngrams
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ __all__ = ["missing_tables", "open_py_rouge", "py_rouge_overlap"]
 _TABLES = ("wordnet_key_value.txt", "wordnet_key_value_special_cases.txt")
 _NO_WORD = re.compile(r"[^A-Za-z0-9]")
 _STEM_LONGER_THAN = 3
-_REMEMBERED_TEXTS = 64
 
 Lines = tuple[tuple[str, ...], ...]
 """The words of each line."""
@@ -76,12 +75,12 @@ def py_rouge_overlap(unit: str, *, stem: bool, limit: int | None) -> Callable[[s
     """
     stem_of = _stemmer() if stem else None
 
-    @lru_cache(maxsize=_REMEMBERED_TEXTS)
+    @lru_cache(maxsize=REMEMBERED_TEXTS)
     def lines(text: str) -> Lines:
         parts = _cut(text.split("\n"), limit)
         return tuple(tuple(_words(part, stem_of)) for part in parts)
 
-    @lru_cache(maxsize=_REMEMBERED_TEXTS)
+    @lru_cache(maxsize=REMEMBERED_TEXTS)
     def whole(text: str) -> tuple[str, ...]:
         joined = " ".join(_cut(text.split("\n"), limit))
         return tuple(_words(joined, stem_of))

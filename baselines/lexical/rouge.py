@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from prevalence.baselines.rules import comparing
+from prevalence.baselines.rules import REMEMBERED_TEXTS, comparing
 from prevalence.baselines.stopwords import is_content
 from prevalence.errors import ConfigurationError
 from prevalence.scorers.rouge import common_subsequence, ngrams, words
@@ -35,8 +35,6 @@ __all__ = [
     "unit_overlap",
     "words_of",
 ]
-
-_REMEMBERED_TEXTS = 64
 
 
 class Shares(Protocol):
@@ -82,7 +80,7 @@ def open_rouge(entry: Entry, spec: Spec, runtime: Runtime) -> Metric:  # noqa: A
     unit, stem = rouge_unit(entry), "nostem" not in spec.options
     overlap: Callable[[str, str], Overlap] = partial(longest_overlap, stem=stem)
     if unit != "l":
-        remembered = lru_cache(maxsize=_REMEMBERED_TEXTS)
+        remembered = lru_cache(maxsize=REMEMBERED_TEXTS)
         overlap = unit_overlap(remembered(grams_of(int(unit), stem=stem)))
     return rouge_metric(entry, spec, overlap, signature={"impl": "rouge-score-0.1.2"})
 
@@ -128,7 +126,7 @@ def _measure(entry: Entry, spec: Spec) -> Callable[[Shares], float]:
     return (lambda overlap: overlap.recall) if chosen else f1
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
+@lru_cache(maxsize=REMEMBERED_TEXTS)
 def words_of(text: str, *, stem: bool = True, content: bool = False) -> tuple[str, ...]:
     """Lower-case words of a text as rouge-score finds them.
 

@@ -23,8 +23,8 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_output, write_records
 from prevalence.language import counted
-from prevalence.records import BadRecord, Product
-from prevalence.runs.resuming import Finished, Mark
+from prevalence.records import Product
+from prevalence.runs.resuming import Finished, record_mark, record_marks
 from prevalence.runs.running import Tally, chunks
 from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
@@ -109,7 +109,7 @@ def claims(**parameters: Any) -> None:
         overwrite=options.overwrite,
         quiet=options.quiet,
         unit="summaries",
-        marks=lambda item: _marks(item, work.signature),
+        marks=lambda item: record_marks(item, work.signature, _source_of),
         finished=_finished,
         tally=work,
     )
@@ -291,7 +291,7 @@ def _finished(output: Path) -> Finished[dict[str, Any]]:
     return Finished(
         path=output,
         rows=finished_records(output),
-        mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
+        mark=record_mark(SIGNATURE_KEY, _source_of),
         made="claims",
         unknown="which this input does not have",
         advice="--overwrite drops the claims in it, also those edited by hand; with this file as "
@@ -300,17 +300,13 @@ def _finished(output: Path) -> Finished[dict[str, Any]]:
     )
 
 
-def _marks(item: Product | BadRecord, signature: str) -> list[Mark]:
-    return [] if isinstance(item, BadRecord) else [_mark(item.to_json(), signature)]
-
-
-def _mark(record: Mapping[str, Any], signature: str) -> Mark:
-    """What tells a record from others: all of it but its claims and who made them."""
+def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record without its claims and who made them."""
     plain = {key: value for key, value in record.items() if key != SIGNATURE_KEY}
     summaries = plain.get("summaries")
     if isinstance(summaries, dict):
         plain["summaries"] = {name: without_key(one, CLAIMS) for name, one in summaries.items()}
-    return Mark(repr(record.get("id")), plain, signature)
+    return plain
 
 
 def _check(options: SimpleNamespace) -> None:

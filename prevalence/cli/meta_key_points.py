@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.meta_options import (
+    bootstrap_options,
     coefficient_option,
     drawing,
     drawn,
@@ -23,7 +24,6 @@ from prevalence.cli.options import (
     refuse_given,
     run_options,
     scorer_settings,
-    seed_option,
     several_names,
 )
 from prevalence.cli.outputs import keeping_pairs, refuse_repeats
@@ -70,20 +70,9 @@ An empty label means that people did not agree.
          "[default: the scorer's own; 0.5 for scores in the inputs].",
 )  # fmt: skip
 @coefficient_option
-@option(
-    "Statistics", "--bootstrap", metavar="UNIT", type=click.Choice(["topics", "none"]),
-    default="none", show_default=True,
-    help="Compute intervals by resampling topics (each with its stance), or none.",
-)  # fmt: skip
-@option(
-    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Number of bootstrap resamples.",
-)  # fmt: skip
-@option(
-    "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Confidence of the intervals.",
-)  # fmt: skip
-@seed_option("Statistics", "Seed for resampling.")
+@bootstrap_options(
+    "topics", help="Compute intervals by resampling topics (each with its stance), or none."
+)
 @run_options
 @output_options
 @option("Output", "--parts", is_flag=True, help="Show every topic and every key point.")

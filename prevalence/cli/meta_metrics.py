@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.meta_options import (
+    bootstrap_options,
     coefficient_option,
     drawing,
     duels,
@@ -34,7 +35,6 @@ from prevalence.cli.options import (
     option,
     quiet_option,
     refuse_given,
-    seed_option,
     several_names,
 )
 from prevalence.cli.sheets import write_sheets
@@ -99,20 +99,13 @@ Examples:
 @coefficient_option
 @pairing_options
 @rule_options
-@option(
-    "Statistics", "--bootstrap", metavar="UNIT",
-    type=click.Choice(["items", "systems", "both", "none"]), default="none", show_default=True,
+@bootstrap_options(
+    "items",
+    "systems",
+    "both",
     help="Compute intervals by resampling items, systems, both or none.",
-)  # fmt: skip
-@option(
-    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Number of bootstrap resamples and of permutations.",
-)  # fmt: skip
-@option(
-    "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
-    type=click.FloatRange(0, 1, min_open=True, max_open=True), help="Confidence of the intervals.",
-)  # fmt: skip
-@seed_option("Statistics", "Seed for resampling and permutations.")
+    permuted=True,
+)
 @option(
     "Statistics", "--compare", multiple=True, metavar="FIRST,SECOND", callback=once,
     help="Test two metrics (or families) against each other; repeat it for several pairs.",
@@ -388,16 +381,14 @@ def _numbers(given: str | None, name: str) -> list[float]:
 @coefficient_option
 @pairing_options
 @rule_options
-@option(
-    "Statistics", "--bootstrap", metavar="UNIT",
-    type=click.Choice(["items", "systems", "both", "none"]), default="both", show_default=True,
+@bootstrap_options(
+    "items",
+    "systems",
+    "both",
     help="Intervals of correlations: items, systems, both or none.",
-)  # fmt: skip
-@option(
-    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
-    show_default=True, help="Number of bootstrap resamples.",
-)  # fmt: skip
-@seed_option("Statistics", "Seed for resampling.")
+    default="both",
+    confidence=False,
+)
 @option(
     "Output", "--output", "-o", "folder", metavar="DIR", required=True,
     type=FOLDER_PATH, help="Folder of the figures.",

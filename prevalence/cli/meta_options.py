@@ -13,6 +13,7 @@ from prevalence.cli.options import (
     Command,
     option,
     quiet_option,
+    seed_option,
     several_names,
     together,
 )
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from prevalence.stats.arrays import Floats
 
 __all__ = [
+    "bootstrap_options",
     "coefficient_option",
     "drawing",
     "drawn",
@@ -164,6 +166,41 @@ def level_option(about: str) -> Callable[[Command], Command]:
         "Comparison", "--level", "levels", multiple=True, metavar="NAME", help=about, callback=once,
         type=click.Choice(["system", "summary", "pooled", "candidate"]),
     )  # fmt: skip
+
+
+def bootstrap_options(
+    *units: str,
+    help: str,  # noqa: A002 - as in click
+    default: str = "none",
+    confidence: bool = True,
+    permuted: bool = False,
+) -> Callable[[Command], Command]:
+    """Add --bootstrap, --resamples, --confidence and --seed.
+
+    Args:
+        units: what can be resampled; ``none`` is added.
+        help: of --bootstrap.
+        default: one of the units, or ``none``.
+        confidence: whether there is --confidence.
+        permuted: whether the command also has a test by permutation, which draws as often.
+    """
+    drawn = ("bootstrap resamples and of permutations", "resampling and permutations")
+    several, what = drawn if permuted else ("bootstrap resamples", "resampling")
+    unit = option(
+        "Statistics", "--bootstrap", metavar="UNIT", type=click.Choice([*units, "none"]),
+        default=default, show_default=True, help=help,
+    )  # fmt: skip
+    resamples = option(
+        "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=1000,
+        show_default=True, help=f"Number of {several}.",
+    )  # fmt: skip
+    sure = option(
+        "Statistics", "--confidence", metavar="P", default=0.95, show_default=True,
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        help="Confidence of the intervals.",
+    )  # fmt: skip
+    seed = seed_option("Statistics", f"Seed for {what}.")
+    return together(unit, resamples, *([sure] if confidence else ()), seed)
 
 
 def drawing(parameters: Mapping[str, Any]) -> Bootstrap | None:

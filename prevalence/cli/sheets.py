@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
     from prevalence.report.sheets import Report
 
-__all__ = ["check_sheets", "sheet_options", "write_sheets"]
+__all__ = ["FORMATS", "check_sheets", "sheet_options", "write_sheets"]
 
-_FORMATS = ("table", "markdown", "latex", "json", "csv")
+FORMATS = ("table", "markdown", "latex", "json", "csv")
+"""Names of the formats of tables."""
+
 _SUFFIXES = {".md": "markdown", ".tex": "latex", ".json": "json", ".csv": "csv", ".txt": "table"}
 
 sheet_options = together(
     option(
-        "Output", "--format", "form", metavar="FORMAT", type=click.Choice(_FORMATS),
+        "Output", "--format", "form", metavar="FORMAT", type=click.Choice(FORMATS),
         help="table, markdown, latex, json or csv [default: table, or by the suffix of --output].",
     ),
     option(

@@ -70,8 +70,8 @@ def fit_blocks(
     *,
     premise_room: int,
     hypothesis_room: int,
-    stride: int | None = None,
-    longest_first: bool = False,
+    stride: int | None,
+    longest_first: bool,
 ) -> Fitted:
     """Like :func:`fit`, where each part of a pair has a limit of its own.
 

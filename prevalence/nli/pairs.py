@@ -225,6 +225,52 @@ class ScorerTraits:
     work_unit: int
     errors: ErrorRates | None
 
+    @classmethod
+    def unwrapped(
+        cls,
+        described: bytes,
+        *,
+        signature: Mapping[str, str],
+        threshold: float,
+        calibrated: bool,
+        three_way: bool,
+        probability: bool,
+        doubt: float,
+        work_unit: int,
+    ) -> ScorerTraits:
+        """Those of a scorer by itself.
+
+        It works on one device, keeps no answers, asks nothing again, and nobody has measured how
+        often it is wrong.
+
+        Args:
+            described: everything that changes a probability, as bytes that are digested.
+            signature: as among the attributes, and so are all below.
+            threshold: decision threshold in [0, 1).
+            calibrated: whether it is not only assumed.
+            three_way: whether contradiction probabilities exist.
+            probability: whether a score may stand for a probability.
+            doubt: how far rounding may move log-odds.
+            work_unit: pairs that are worth one call.
+
+        Returns:
+            The traits.
+        """
+        return cls(
+            digest=hashlib.blake2b(described, digest_size=DIGEST_SIZE).digest(),
+            signature=signature,
+            threshold=threshold,
+            calibrated=calibrated,
+            three_way=three_way,
+            probability=probability,
+            doubt=doubt,
+            rechecks=False,
+            cached=False,
+            devices=1,
+            work_unit=work_unit,
+            errors=None,
+        )
+
 
 @dataclass(slots=True)
 class ScorerCounts:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.readers.fields import ID_KEYS, escaped
+from prevalence.records import RATING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
-    "RATING",
     "Columns",
     "advice_on_systems",
     "best_delimiter",
@@ -34,8 +34,6 @@ __all__ = [
     "with_point",
 ]
 
-RATING = "rating"
-"""The column of a review's rating, which is a number."""
 _LONG_REVIEW = ("review", "review_text")
 _TEXT = "text"
 _LONE_SUMMARY = ("summary", "summaries", _TEXT)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import InputError
 from prevalence.language import counted
 from prevalence.readers.columns import (
-    RATING,
     Columns,
     advice_on_systems,
     best_delimiter,
@@ -37,7 +36,7 @@ from prevalence.readers.fields import (
 from prevalence.readers.jsonfiles import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
-from prevalence.records import LONE_SURROGATE, BadRecord, well_formed
+from prevalence.records import LONE_SURROGATE, RATING, BadRecord, well_formed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from prevalence.meta.table import RatingTable
 
 __all__ = [
-    "FORMATS",
     "Cell",
     "Places",
     "Printer",
@@ -195,7 +194,7 @@ def render(report: Report, form: str) -> str:
 
     Args:
         report: the analysis.
-        form: one of :data:`FORMATS`.
+        form: table, markdown, latex, json or csv.
     """
     return _RENDERERS[form](report)
 
@@ -353,9 +352,6 @@ _RENDERERS: Mapping[str, Callable[[Report], str]] = {
     "json": _json,
     "csv": _csv,
 }
-
-FORMATS = tuple(_RENDERERS)
-"""Names of the formats."""
 
 
 class Printer(NamedTuple):

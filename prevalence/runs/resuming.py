@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 from prevalence.errors import InputError, foreign_output
 from prevalence.records import BadRecord, Product, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 __all__ = [
     "Finished",
     "FinishedRow",
     "Mark",
+    "record_mark",
+    "record_marks",
     "rest_of",
     "row_mark",
     "skip_finished",
@@ -122,6 +124,37 @@ def summary_marks(
         Mark(_called(item.id, one.system), (item.id, one.system, digest(item, one)), signature)
         for one in item.summaries
     ]
+
+
+def record_mark(
+    key: str, source: Callable[[Mapping[str, Any]], object]
+) -> Callable[[Mapping[str, Any]], Mark]:
+    """The mark of a record that a run has written with more in it.
+
+    Args:
+        key: of the record that holds the signature of the settings.
+        source: what of a record is as it was in the input.
+
+    Returns:
+        What gives the mark of a record.
+    """
+    return lambda record: Mark(repr(record.get("id")), source(record), str(record.get(key)))
+
+
+def record_marks(
+    item: Product | BadRecord, signature: str, source: Callable[[Mapping[str, Any]], object]
+) -> list[Mark]:
+    """The marks that :func:`record_mark` finds in the record of an item.
+
+    Args:
+        item: a product; a bad record is in no output.
+        signature: of its record in this run.
+        source: as in :func:`record_mark`.
+    """
+    if isinstance(item, BadRecord):
+        return []
+    record = item.to_json()
+    return [Mark(repr(record.get("id")), source(record), signature)]
 
 
 @dataclass(slots=True, kw_only=True)

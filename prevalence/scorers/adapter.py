@@ -198,8 +198,8 @@ class AdaptedScorer(ReadingScorer):
         settings = {key: part for key, part in asdict(adapter).items()
                     if key not in {"model", "threshold"}}  # fmt: skip
         described = repr((sorted(settings.items(), key=str), self._limit, opened.dtype)).encode()
-        return ScorerTraits(
-            digest=hashlib.blake2b(opened.digest + described, digest_size=16).digest(),
+        return ScorerTraits.unwrapped(
+            opened.digest + described,
             signature={
                 "nli": opened.signature,
                 "gran": "document" if adapter.chunk is None else f"chunk{adapter.chunk}",
@@ -212,11 +212,7 @@ class AdaptedScorer(ReadingScorer):
             probability=True,
             # Pooling over chunks moves log-odds no further than the chunk that moves furthest.
             doubt=rounding_doubt(opened.dtype),
-            rechecks=False,
-            cached=False,
-            devices=1,
             work_unit=WORK_UNIT,
-            errors=None,
         )
 
     def read(self, premise: str, hypothesis: str) -> Reading:

@@ -246,8 +246,8 @@ class CosineScorer(PairScorer):
         self._encoder = encoder
         self._cutter = UnitCutter(COSINE_MODES[mode], _whole)
         described = f"cosine/{mode}/3".encode()
-        traits = ScorerTraits(
-            digest=hashlib.blake2b(encoder.digest + described, digest_size=16).digest(),
+        traits = ScorerTraits.unwrapped(
+            encoder.digest + described,
             signature={
                 "consistency": "cosine",
                 "encoder": encoder.name,
@@ -260,11 +260,7 @@ class CosineScorer(PairScorer):
             three_way=False,
             probability=False,
             doubt=0.0,
-            rechecks=False,
-            cached=False,
-            devices=1,
             work_unit=_WORK_UNIT,
-            errors=None,
         )
         super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, _Vectors] = weakref.WeakKeyDictionary()

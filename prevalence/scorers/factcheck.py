@@ -7,7 +7,6 @@ the claim most. A new one is a file with a child of :class:`FactChecker`, its li
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -134,10 +133,8 @@ class FactChecker(ReadingScorer):
         }
         if opened.dtype != "float32":
             signature["dtype"] = opened.dtype
-        return ScorerTraits(
-            digest=hashlib.blake2b(
-                opened.digest + repr(sorted(signature.items())).encode(), digest_size=16
-            ).digest(),
+        return ScorerTraits.unwrapped(
+            opened.digest + repr(sorted(signature.items())).encode(),
             signature=signature,
             threshold=_THRESHOLD if threshold is None else check_threshold(threshold),
             calibrated=threshold is not None,
@@ -145,11 +142,7 @@ class FactChecker(ReadingScorer):
             probability=True,
             # Maxima and means move log-odds no further than the answer that moves furthest.
             doubt=rounding_doubt(opened.dtype),
-            rechecks=False,
-            cached=False,
-            devices=1,
             work_unit=WORK_UNIT,
-            errors=None,
         )
 
     @abstractmethod

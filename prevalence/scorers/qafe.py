@@ -456,8 +456,8 @@ class QuestionScorer(PairScorer):
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
         described = writer.digest + answerer.digest + f"qafe/{filtered}/3".encode()
-        traits = ScorerTraits(
-            digest=hashlib.blake2b(described, digest_size=16).digest(),
+        traits = ScorerTraits.unwrapped(
+            described,
             signature={
                 "consistency": "qafe",
                 "gran": "answer",
@@ -470,11 +470,7 @@ class QuestionScorer(PairScorer):
             three_way=False,
             probability=True,
             doubt=0.0,
-            rechecks=False,
-            cached=False,
-            devices=1,
             work_unit=_WORK_UNIT,
-            errors=None,
         )
         super().__init__(traits)
         self._known: weakref.WeakKeyDictionary[TextTable, dict[int, list[Question]]] = (

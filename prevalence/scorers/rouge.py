@@ -8,7 +8,6 @@ characters.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import weakref
 from collections import Counter
@@ -35,7 +34,6 @@ __all__ = [
     "RougeScorer",
     "common_subsequence",
     "ngrams",
-    "rouge",
     "words",
 ]
 
@@ -128,25 +126,8 @@ _MEASURES = {
 }
 
 
-def rouge(kind: str, target: str, prediction: str) -> RougeParts:
-    """A ROUGE measure of two texts.
-
-    Args:
-        kind: ``1``, ``2`` or ``L`` (the longest common subsequence of the whole texts).
-        target: the premise.
-        prediction: the hypothesis.
-
-    Returns:
-        Precision, recall and F1; 0 where a text has nothing to count.
-
-    >>> rouge("1", "The boots fit.", "The boot fits well").precision
-    0.75
-    """
-    measure = _MEASURES[kind]
-    return _parts(measure, measure.profile(words(target)), measure.profile(words(prediction)))
-
-
 def _parts(measure: _Measure, target: Any, prediction: Any) -> RougeParts:
+    """A measure of two profiles; 0 where a text has nothing to count."""
     overlap = measure.overlap(target, prediction)
     wanted, given = measure.size(target), measure.size(prediction)
     precision = overlap / given if given else 0.0
@@ -177,19 +158,15 @@ class RougeScorer(PairScorer):
         kind, part = name.removeprefix("rouge").split("-")
         self._measure, self._part = _MEASURES[kind], RougeParts._fields.index(part)
         known = DEV_THRESHOLDS.get(name, _UNCALIBRATED)
-        traits = ScorerTraits(
-            digest=hashlib.blake2b(f"{name}/porter/1".encode(), digest_size=16).digest(),
+        traits = ScorerTraits.unwrapped(
+            f"{name}/porter/1".encode(),
             signature={"consistency": name, "gran": "document"},
             threshold=known if threshold is None else check_threshold(threshold),
             calibrated=threshold is not None or name in DEV_THRESHOLDS,
             three_way=False,
             probability=True,
             doubt=0.0,
-            rechecks=False,
-            cached=False,
-            devices=1,
             work_unit=_WORK_UNIT,
-            errors=None,
         )
         super().__init__(traits)
         self._profiles: weakref.WeakKeyDictionary[TextTable, dict[int, Any]] = (

@@ -30,7 +30,7 @@ from prevalence.nli.pairs import (
 )
 from prevalence.records import BadRecord, Product, Summary, input_digest
 from prevalence.runs.resuming import Mark, summary_marks
-from prevalence.runs.running import chunks
+from prevalence.runs.running import until_failure
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions
@@ -399,14 +399,16 @@ class Engine:
     def _chunks(self, items: Iterable[Product | BadRecord]) -> Iterator[_Chunk]:
         limit = _CHUNK_UNITS * self.scorer.traits.work_unit
         chunk = _Chunk(self._new_table())
-
-        def fills(item: Product | BadRecord) -> bool:
+        failure: list[Exception] = []
+        for item in until_failure(items, failure):
             self._admit(chunk, item)
-            return chunk.is_full(limit)
-
-        for _ in chunks(items, size=fills):
+            if chunk.is_full(limit):
+                yield chunk
+                chunk = _Chunk(self._new_table())
+        if chunk.entries:
             yield chunk
-            chunk = _Chunk(self._new_table())
+        for error in failure:
+            raise error
 
     def _admit(self, chunk: _Chunk, item: Product | BadRecord) -> None:
         if isinstance(item, BadRecord):

@@ -17,6 +17,7 @@ import numpy as np
 
 from prevalence import metric
 from prevalence.nli.pairs import PairPlan, PairScores, no_pairs
+from prevalence.records import RATING
 from prevalence.scored import Profile
 from prevalence.scoring.conditions import as_rating, field_of, review_fields
 from prevalence.scoring.statements import Statements
@@ -35,9 +36,6 @@ __all__ = ["Profiles"]
 
 Planner = Callable[[PairPlan], None]
 Reader = Callable[[PairScores], None]
-
-RATING = "rating"
-"""Key of a review that holds its rating."""
 
 _LARGEST = 1e15
 """No scale goes beyond it, and sums of such numbers may be infinite: they are no ratings."""

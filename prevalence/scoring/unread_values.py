@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prevalence.language import counted
+from prevalence.records import RATING
 from prevalence.scoring.conditions import as_rating, field_of, kind_of, rated_of, review_fields
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UnreadValues"]
 
-_RATING = "rating"
 _OF_CONDITION = "are left out"
 _OF_GROUPS = "are in no group that asks for it"
 _OF_POLARITY = "are left out of polarity"
@@ -101,9 +101,9 @@ class UnreadValues:
         if self._rated:
             left = [everything[place] for place in self._restriction.reviews_left(product).places]
             self._compare(_OF_GROUPS, left)
-            found = self._field(_RATING, "number", _OF_POLARITY)
+            found = self._field(RATING, "number", _OF_POLARITY)
             for fields in left:
-                value = field_of(fields, _RATING)
+                value = field_of(fields, RATING)
                 found.add(value, read=as_rating(value) is not None, needed=False)
 
     def _compare(self, fate: str, objects: Sequence[Mapping[str, Any]]) -> None:

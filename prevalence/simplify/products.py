@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.records import BadRecord, Product
-from prevalence.runs.resuming import Finished, Mark
+from prevalence.runs.resuming import Finished, record_mark, record_marks
 from prevalence.runs.running import chunks
 from prevalence.writers import finished_records, without_key
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from prevalence.records import BadRecord, Product
+    from prevalence.runs.resuming import Mark
     from prevalence.simplify.rewriting import Simplifier
 
 __all__ = ["SIGNATURE_KEY", "finished_simplified", "simplified_marks", "simplified_products"]
@@ -69,7 +70,7 @@ def finished_simplified(path: Path) -> Finished[dict[str, Any]]:
     return Finished(
         path=path,
         rows=finished_records(path),
-        mark=lambda row: _mark(row, str(row.get(SIGNATURE_KEY))),
+        mark=record_mark(SIGNATURE_KEY, _source_of),
         made="reviews",
         changed="whose record has changed since",
         misplaced="which is not what this input has there",
@@ -79,11 +80,7 @@ def finished_simplified(path: Path) -> Finished[dict[str, Any]]:
 
 def simplified_marks(item: Product | BadRecord, signature: str) -> list[Mark]:
     """What tells the record of an item from others; bad records are in no output."""
-    return [] if isinstance(item, BadRecord) else [_mark(item.to_json(), signature)]
-
-
-def _mark(record: Mapping[str, Any], signature: str) -> Mark:
-    return Mark(repr(record.get("id")), _source_of(record), signature)
+    return record_marks(item, signature, _source_of)
 
 
 def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:

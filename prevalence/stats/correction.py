@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ErrorRates", "corrected_interval", "corrected_share"]
 
+_CONFIDENCE = 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
@@ -132,9 +134,8 @@ def corrected_interval(
     *,
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
-    confidence: float = 0.95,
 ) -> Interval | None:
-    """Expanded percentile interval of the mean corrected share of several summaries.
+    """Expanded 95% percentile interval of the mean corrected share of several summaries.
 
     Each resample draws the scored products, and the products whose judgments gave the rates, both
     with replacement.
@@ -145,17 +146,15 @@ def corrected_interval(
         rates: of the scorer.
         resamples: draws of the bootstrap.
         seed: of the draws.
-        confidence: of the interval, in (0, 1).
 
     Returns:
         The interval, as wide as the smaller number of products demands; None where fewer than
         :data:`~prevalence.stats.resampling.FEWEST_PRODUCTS` were scored or judged.
 
     Raises:
-        ConfigurationError: no resamples, a confidence outside (0, 1), or rates no better than
-            chance in every draw.
+        ConfigurationError: no resamples, or rates no better than chance in every draw.
     """
-    check_drawing(resamples, confidence)
+    check_drawing(resamples)
     used = np.flatnonzero(observed.counts)
     products = min(len(used), len(rates.products))
     if products < FEWEST_PRODUCTS:
@@ -173,4 +172,4 @@ def corrected_interval(
     if not usable.any():
         raise ConfigurationError("the scorer's error rates are those of chance in every draw")
     exact = (share - (1 - specificity) * top)[usable] / told[usable]
-    return expanded_interval(np.clip(exact, 0.0, top[usable]), confidence, products)
+    return expanded_interval(np.clip(exact, 0.0, top[usable]), _CONFIDENCE, products)

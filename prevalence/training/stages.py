@@ -47,11 +47,14 @@ if TYPE_CHECKING:
 __all__ = ["StageResult", "Workshop", "predict"]
 
 
+_BATCH_TOKENS = 4096
+"""Padded tokens a batch, where nothing is learnt from it."""
+
+
 def predict(
     classifier: Classifier,
     pairs: Sequence[tuple[str, str]],
     *,
-    batch_tokens: int = 4096,
     progress: Callable[[int], None] | None = None,
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """Probabilities of entailment, neutral and contradiction.
@@ -59,7 +62,6 @@ def predict(
     Args:
         classifier: model and tokenizer; its training mode is restored afterwards.
         pairs: premise and hypothesis.
-        batch_tokens: padded tokens a batch.
         progress: called with the number of pairs of each batch.
 
     Returns:
@@ -72,7 +74,7 @@ def predict(
     training = model.training
     model.eval()
     with torch.inference_mode():
-        for units in plan_batches(inputs.sizes, budget=batch_tokens):
+        for units in plan_batches(inputs.sizes, budget=_BATCH_TOKENS):
             batch = inputs.batch(units, device)
             logits = classifier.logits(batch.inputs)
             result[batch.members] = torch.softmax(logits.float(), dim=-1).cpu().numpy()

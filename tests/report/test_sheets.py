@@ -8,8 +8,9 @@ import json
 
 import pytest
 
+from prevalence.cli.sheets import FORMATS
 from prevalence.meta.conventions import CONVENTIONS, cut, printed
-from prevalence.report.sheets import FORMATS, Cell, Printer, Report, Sheet, records_of, render
+from prevalence.report.sheets import Cell, Printer, Report, Sheet, records_of, render
 
 SHEET = Sheet(
     "Tau at 5% & more",

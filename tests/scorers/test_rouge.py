@@ -16,7 +16,6 @@ from prevalence.scorers.rouge import (
     ROUGE_NAMES,
     RougeScorer,
     common_subsequence,
-    rouge,
     words,
 )
 
@@ -29,8 +28,20 @@ NAME = "rouge1-precision"
 DEV_THRESHOLD = DEV_THRESHOLDS[NAME]
 
 
+def measured(name, pairs):
+    """float32 [pairs]: a measure of (target, prediction) each."""
+    texts = TextTable()
+    return RougeScorer(name).score(texts, np.array([texts.add_all(p) for p in pairs])).entailment
+
+
+def rouge(kind, target, prediction):
+    """Precision, recall and F1."""
+    parts = ("precision", "recall", "f1")
+    return [measured(f"rouge{kind}-{part}", [(target, prediction)]).item() for part in parts]
+
+
 def precision(target, prediction):
-    return rouge("1", target, prediction).precision
+    return measured(NAME, [(target, prediction)]).item()
 
 
 def best_threshold(scores, labels):
@@ -59,14 +70,14 @@ def dev(shared_data):
         for line in map(json.loads, lines)
         for sentence, label in zip(line["sentences"], line["labels"], strict=True)
     ]
-    scores = np.array([precision(review, sentence) for review, sentence, _ in pairs])
+    scores = measured(NAME, [(review, sentence) for review, sentence, _ in pairs])
     return pairs, scores, np.array([label == 1 for *_, label in pairs])
 
 
 def test_by_hand():
     # boots/boot and fits/fit share stems; "the" occurs twice in the prediction, once in the
     # target; "well" is missing: 3 of 5.
-    assert precision("The boots fit.", "The boot, the fit: well") == 3 / 5
+    assert precision("The boots fit.", "The boot, the fit: well") == np.float32(3 / 5)
     assert precision("boots", "") == 0.0
     assert precision("", "boots") == 0.0
     assert precision("a b c d", "d") == 1.0
@@ -76,11 +87,11 @@ def test_bigrams_and_subsequences_by_hand():
     # Bigrams "warm boots" (x2 in the prediction, x1 in the target) and "boots warm": 1 of 3 given,
     # 1 of 2 wanted, F1 2/5.
     found = rouge("2", "warm boots fit", "warm boots warm boots")
-    assert found == pytest.approx((1 / 3, 1 / 2, 2 / 5))
+    assert found == pytest.approx([1 / 3, 1 / 2, 2 / 5])
     # "boots ... dry" is common and in order; "keep" comes too early in the prediction.
     found = rouge("L", "boots keep feet dry", "keep boots dry")
-    assert found == pytest.approx((2 / 3, 2 / 4, 4 / 7))
-    assert rouge("2", "boots", "boots") == rouge("L", "", "") == (0.0, 0.0, 0.0)
+    assert found == pytest.approx([2 / 3, 2 / 4, 4 / 7])
+    assert rouge("2", "boots", "boots") == rouge("L", "", "") == [0.0, 0.0, 0.0]
 
 
 @settings(deadline=None)
@@ -107,7 +118,7 @@ def test_equals_the_rouge_score_package(target, prediction):
     kinds = {"1": "rouge1", "2": "rouge2", "L": "rougeL"}
     theirs = rouge_scorer.RougeScorer([*kinds.values()], use_stemmer=True).score(target, prediction)
     for kind, name in kinds.items():
-        assert rouge(kind, target, prediction) == tuple(theirs[name])
+        assert rouge(kind, target, prediction) == np.float32(theirs[name]).tolist()
 
 
 @pytest.mark.parity
@@ -116,7 +127,7 @@ def test_equals_the_rouge_score_package_on_reviews(dev):
     theirs = rouge_scorer.RougeScorer(["rouge1"], use_stemmer=True)
     pairs, scores, _ = dev
     expected = [theirs.score(review, text)["rouge1"].precision for review, text, _ in pairs]
-    assert scores.tolist() == expected
+    assert scores.tolist() == np.float32(expected).tolist()
 
 
 def test_the_threshold_is_the_best_one_of_reviewnli_dev(dev):
@@ -124,7 +135,7 @@ def test_the_threshold_is_the_best_one_of_reviewnli_dev(dev):
     threshold, accuracy, (below, above) = best_threshold(scores, labels)
     assert (len(labels), int(labels.sum())) == (848, 260)
     assert threshold == pytest.approx((below + above) / 2)
-    assert below == 13 / 31 < DEV_THRESHOLD < above == 8 / 19
+    assert below == np.float32(13 / 31) < DEV_THRESHOLD < above == np.float32(8 / 19)
     assert accuracy == pytest.approx(0.6609, abs=5e-5)
     assert auc(scores, labels) == pytest.approx(0.6965, abs=5e-5)
 
@@ -158,12 +169,12 @@ def test_many_pairs_are_scored_in_parts():
 
 @pytest.mark.parametrize("name", ROUGE_NAMES)
 def test_every_name_is_a_scorer(name):
-    texts = TextTable()
-    premise, hypothesis = "The warm boots fit.", "Such warm boots"
-    pair = texts.add_all([premise, hypothesis])[None]
+    # Of four words and three bigrams, "warm boots" is given by three words and two bigrams.
+    expected = {"1": (2 / 3, 2 / 4, 4 / 7), "2": (1 / 2, 1 / 3, 2 / 5), "L": (2 / 3, 2 / 4, 4 / 7)}
+    part = ("precision", "recall", "f1").index(name[7:])
+    found = measured(name, [("The warm boots fit.", "Such warm boots")])
+    assert found == np.float32(expected[name[5]][part])
     scorer = RougeScorer(name)
-    parts = rouge(name[5], premise, hypothesis)
-    assert scorer.score(texts, pair).entailment == np.float32(getattr(parts, name[7:]))
     assert scorer.traits.calibrated is (name == NAME)
     assert scorer.traits.signature["consistency"] == name
 
