@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
