@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.baselines.judges.packs import dimension_set_names, load_dimensions
 from prevalence.baselines.judges.parsers import spoken
@@ -20,66 +20,17 @@ from prevalence.runs.running import chunks
 from prevalence.signature import package_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from prevalence.baselines.judges.packs import Dimension, Method
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.llm.protocol import Backend, Response
-    from prevalence.runs.resuming import Finished
 
-__all__ = [
-    "EMPTY",
-    "JudgeRun",
-    "Judging",
-    "judge_signature",
-    "material_digest",
-    "text_digest",
-    "write_steps",
-]
+__all__ = ["EMPTY", "JudgeRun", "judge_signature", "material_digest", "text_digest", "write_steps"]
 
 EMPTY = "the summary is empty, so the judge was not asked"
 """Why an empty summary has no value."""
 _STEPS_TOKENS = 512
-
-
-class Judging(Protocol):
-    """What makes rows of judgments: of summaries, or of pairs of them.
-
-    Attributes:
-        signature: of the settings.
-        named: systems that a file of pairs names.
-    """
-
-    signature: str
-    named: tuple[str, ...]
-
-    @property
-    def listed(self) -> Collection[str]:
-        """Products that a file of pairs lists and that were not met so far."""
-        ...
-
-    def items(self, records: Iterable[Product | BadRecord]) -> Iterable[Any]:
-        """What :meth:`rows` takes of the records."""
-        ...
-
-    def rows(
-        self, items: Iterable[Any], *, progress: Callable[[int], None] | None = None
-    ) -> Iterator[Any]:
-        """Rows of the items, in input order."""
-        ...
-
-    def marks(self, item: Any) -> list[Mark]:
-        """What tells the rows of an item from others."""
-        ...
-
-    def rest(self, item: Any, left: Sequence[int]) -> Any:
-        """An item with only those of its rows that stand at these places."""
-        ...
-
-    def finished(self, path: Path) -> Finished[Any]:
-        """The rows that an earlier run has written."""
-        ...
 
 
 class _Work(NamedTuple):

@@ -38,10 +38,10 @@ from prevalence.writers import atomic_file
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from prevalence.baselines.judges.duels import PairRow
+    from prevalence.baselines.judges.duels import DuelRun, PairRow
     from prevalence.baselines.judges.packs import Dimension
     from prevalence.baselines.judges.replay import Replay
-    from prevalence.baselines.judges.run import Judging
+    from prevalence.baselines.judges.run import JudgeRun
     from prevalence.baselines.judges.scoring import Plan
     from prevalence.baselines.rows import ScoreRow
     from prevalence.cli.outputs import LineFile
@@ -283,7 +283,7 @@ def _open(
     selection: Selection,
     record: Any = None,
     steps: Mapping[str, str] | None = None,
-) -> Judging:
+) -> JudgeRun | DuelRun:
     """The judge; without steps, it writes them, where the method has it do so."""
     from prevalence.baselines.judges.duels import DuelRun
     from prevalence.baselines.judges.run import JudgeRun, write_steps
@@ -311,7 +311,7 @@ def _pairs(choice: str, selection: Selection) -> Callable[[Product], Sequence[tu
 
 def _write(
     options: _Options,
-    opened: Judging,
+    opened: JudgeRun | DuelRun,
     selection: Selection,
     rows: _Rows,
     lines: LineFile | None,
@@ -320,6 +320,7 @@ def _write(
 ) -> PrevalenceError | None:
     from prevalence.cli.progress import RunProgress
 
+    opened = cast("JudgeRun", opened)  # Duels are made of other items, but all the same.
     output = options.output if options.continues else None
     bar = RunProgress(options.inputs, counted="replies", quiet=options.quiet)
     return run(
@@ -349,7 +350,7 @@ def _kept(lines: LineFile | None, backend: Backend) -> str:
     return f"{rows}; {replies} stored and will not be paid for again"
 
 
-def _check_found(selection: Selection, opened: Judging, rows: int) -> None:
+def _check_found(selection: Selection, opened: JudgeRun | DuelRun, rows: int) -> None:
     """Refuse names that no record has, once all were read, and a run without any row."""
     selection.check()
     if not rows or selection.limit is None:
@@ -475,6 +476,7 @@ def _export(
         missing = [key for key, text in steps.items() if not text]
         if not missing:
             opened = _open(options, plan, dimensions, exporter, selection=selection, steps=steps)
+            opened = cast("JudgeRun", opened)
             records = _sound(selection.items(), faulty)
             count = sum(1 for _ in opened.rows(opened.items(records)))
             _check_found(selection, opened, count + len(faulty))
@@ -524,6 +526,7 @@ def _dry_run(
     counter = DryRun(backend)
     steps = _stored_steps(plan, dimensions, counter)
     opened = _open(options, plan, dimensions, counter, selection=selection, steps=steps)
+    opened = cast("JudgeRun", opened)
     count = sum(1 for _ in opened.rows(opened.items(selection.items())))
     _check_found(selection, opened, count)
     note(f"{counted(count, 'row')}; {counter.describe(options.told.prices)}")
