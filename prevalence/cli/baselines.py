@@ -104,7 +104,7 @@ def _metric_files(specs: str) -> Iterator[str]:
 @option(
     "Metrics", "--json", "as_json", is_flag=True, help="With --list: the same as --format json."
 )
-@input_options("input_format")
+@input_options("input_format", "reviews")
 @option(
     "Input",
     "--references",
@@ -187,6 +187,7 @@ def _score(options: SimpleNamespace, metrics: Sequence[Metric]) -> _Rows:
     selection = Selection(
         options.inputs,
         source_format=options.input_format,
+        reviews=options.reviews,
         systems=options.systems,
         limit=options.limit,
         prepared=references.attach,

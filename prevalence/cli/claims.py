@@ -66,7 +66,7 @@ Exit status: 0 all made, 1 some records failed, 2 usage or nothing could run,
 
 @click.command(cls=GroupedCommand, epilog=_EPILOG)
 @click.argument("input", metavar="INPUT")
-@input_options("input_format", "limit")
+@input_options("input_format", "reviews", "limit")
 @field_options(
     ScoringOptions, "splitter", group="Claims",
     helps={
@@ -98,7 +98,10 @@ def claims(**parameters: Any) -> None:
     options.splitter = options.splitter or SPLITTERS[0]
     _check(options)
     work = _work(options, parameters)
-    selection = Selection([options.input], source_format=options.input_format, limit=options.limit)
+    selection = Selection(
+        [options.input], source_format=options.input_format, reviews=options.reviews,
+        limit=options.limit,
+    )  # fmt: skip
     if options.dry_run:
         work.count_replies(selection)
         return

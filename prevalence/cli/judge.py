@@ -163,7 +163,7 @@ class _Options(SimpleNamespace):
     show_default=True,
     help="strict, or llm-summeval (the rules of that paper's released scores).",
 )
-@input_options("input_format", "systems", "limit")
+@input_options("input_format", "reviews", "systems", "limit")
 @option(
     "Input",
     "--attacks",
@@ -244,6 +244,7 @@ def _judge(options: _Options) -> tuple[int, int]:
     selection = Selection(
         options.inputs,
         source_format=options.input_format,
+        reviews=options.reviews,
         systems=options.systems,
         limit=options.limit,
         changed=attacked if options.attacks else None,

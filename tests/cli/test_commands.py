@@ -93,6 +93,34 @@ def test_support_refuses_an_empty_statement(
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("baselines", "--metrics", "length,coverage", "-q", "--output"),
+        ("claims", "-q", "--output"),
+        ("judge", "--method", "rts", "--dimensions", "fluency", "-q", "--export"),
+    ],
+)
+def test_reviews_may_be_in_a_file_of_their_own(
+    run: Run, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    texts = ["Such warm boots.", "They leak badly."]
+    summaries = {"a": "They are warm.", "b": "They leak. They are cold."}
+    record = {"id": "p1", "reviews": texts, "summaries": summaries}
+    (tmp_path / "whole.jsonl").write_text(json.dumps(record))
+    (tmp_path / "reviews.csv").write_text("id,review\n" + "".join(f"p1,{t}\n" for t in texts))
+    rows = "".join(f"p1,{system},{text}\n" for system, text in summaries.items())
+    (tmp_path / "apart.csv").write_text(f"id,system,summary\n{rows}")
+    command, *options = words
+    files = {"whole.jsonl": [], "apart.csv": ["--reviews", tmp_path / "reviews.csv"]}
+    made = []
+    for name, more in files.items():
+        result = run(command, tmp_path / name, *more, *options, tmp_path / f"{name}.out.jsonl")
+        assert result.exit_code == 0, result.output
+        made.append((tmp_path / f"{name}.out.jsonl").read_text())
+    assert made[0] == made[1] != ""
+
+
 def test_models_lists_the_registry(run: Run) -> None:
     shown = run("models").stdout
     listed = json.loads(run("models", "--json").stdout)
