@@ -450,7 +450,7 @@ class ScoredSummary:
         if row.get("schema") != SCHEMA or "prevalence" not in row:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
         check(row, _ROW_VALUES, _WHAT)
-        if row.get("restriction") is not None:
+        if row.get("restriction"):
             check(row["restriction"], _RESTRICTION_VALUES, _WHAT, complete=True)
         try:
             return cls(
@@ -458,6 +458,7 @@ class ScoredSummary:
                 sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
                 profile=None if row.get("profile") is None else Profile.from_json(row["profile"]),
                 review_ids=_unlisted(row.get("review_ids")),
+                restriction=row.get("restriction") or None,
                 extra={key: value for key, value in row.items() if key not in _ROW_KEYS},
             )
         except (KeyError, TypeError) as error:
@@ -500,11 +501,11 @@ _GROUP_VALUES = {"reviews": natural, "coverage": _number}
 _WHAT = "a scored summary"
 
 _ROW_FIELDS = frozenset(ScoredSummary.__dataclass_fields__) - {
-    "sentences", "extra", "profile", "review_ids",
+    "sentences", "extra", "profile", "review_ids", "restriction",
 }  # fmt: skip
 _ROW_KEYS = _ROW_FIELDS | {
     "schema", "n_sentences", "sentences", "profile", "ceiling_share", "self_contradictions",
-    "contradictions", "prefix_curve", "review_ids",
+    "contradictions", "prefix_curve", "review_ids", "restriction",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
 

@@ -32,6 +32,7 @@ def test_robustness_figures_by_hand() -> None:
     }
 
 
+@pytest.mark.parametrize("model", ["premise-first"], indirect=True)
 def test_the_command_writes_every_row(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

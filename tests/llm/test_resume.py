@@ -175,7 +175,7 @@ def test_awkward_records_have_rows_of_their_own(judge_many, tmp_path, chat_serve
     result, rows = judge_many(source=path)
     assert result.exit_code == 1
     assert [(row["id"], row["error"] is None) for row in rows] == [
-        ("empty", True), ("none", False), ("日本", True),
+        ("empty", False), ("none", False), ("日本", True),
     ]  # fmt: skip
     # Seeds 0 and 221381403.
     assert rows[2]["samples"] == {"op-i.fluency": [1.0, 4.0]}
