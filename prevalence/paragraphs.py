@@ -131,8 +131,8 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     r"""Yield start and end of each paragraph and list item, in order.
 
     A blank line ends a paragraph, and so do headings ("## Fit"), rows of tables and lines across
-    the page ("---"). An item begins at "•", "✅" or "❌", wherever it stands; at a dash or star that
-    begins a line, if it is in the first line of a paragraph, below a colon, heading or line in
+    the page ("---"). An item begins at "•", "✅" or "❌", wherever it stands; at a dash or star
+    that begins a line, if it is in the first line of a paragraph, below a colon, heading or line in
     bold, or beside the line of another one; and at numbers and letters that begin lines and count
     from 1 or "a", or are a single 1 below a colon, heading or line in bold; at an arrow or emoji,
     as at a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
