@@ -63,7 +63,7 @@ WORDS = (
     ("nobody", rf"none of (?:the )?{NUMBER}(?= \w)|nobody|no one|none|no|zero|not one"
                r"|not a single"),
     ("all", rf"all(?: of)?(?: the)? {NUMBER}(?= \w)|all|everyone|everybody|each and every"
-            r"|every(?: single| last)?|each"),
+            r"|every(?: single| last)?(?! other\b)|each"),
     ("over half", r"(?:well )?(?:over|more than|at least) half"),
     ("over a third", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]third"),
     ("over a quarter", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]quarter"),

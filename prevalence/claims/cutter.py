@@ -17,7 +17,7 @@ from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered, without_counts
 from prevalence.claims.english import tagged
 from prevalence.claims.labels import MOST_WORDS, drafts_of
-from prevalence.claims.quantities import quantified, without_words
+from prevalence.claims.quantities import counts_others, quantified, without_words
 from prevalence.claims.speakers import after_frame, people_at
 from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
@@ -127,10 +127,20 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
     return None if found is None or not item["text"].strip() else (item["text"], found)
 
 
+_PARENTHESES = re.compile(r"(?<=\w), if (?:any|not all|not most),(?= )", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween (\d{1,3}) ?%? and (\d{1,3}) ?%", re.IGNORECASE)
+"""Words of a quantity that would be taken for pieces of the sentence."""
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
 def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     """The claims of a sentence, which stands in the text as ``source``."""
     apart = affirming(sentence.text)
-    said = blanked(sentence.text, (aside[:2] for aside in apart))
+    said = _PARENTHESES.sub(_blank, blanked(sentence.text, (aside[:2] for aside in apart)))
+    said = _BETWEEN.sub(lambda at: f"{at[1]}-{at[2]}%".rjust(len(at[0])), said)
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
@@ -156,15 +166,16 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     return [_without_quantity(claim) for claim in claims]
 
 
+_OTHER_COUNT = re.compile(r"\d+ (?:did|does|do|was|were|is|are|found|said|had|has|have)\b")
 _SIZED = re.compile(r"People |(?:An? )?[\w-]+ (?:can|could|fit|sleep) ")
 
 
 def _without_quantity(claim: Claim) -> Claim:
     """A claim without its words for how many people it is of, unless it denies."""
-    # "3 found it tight" behind "2 of 8 found it loud".
-    counted = claim.quantity is not None and claim.text[:1].isdecimal() and people_at(claim.text)
-    if counted and counted.quantity is not None:
-        return replace(claim, text=counted.after(claim.text), quantity=counted.quantity)
+    # "3 found it tight" behind "2 of 8 found it loud", "1 does not" behind "4 of 5 praise it".
+    counted = claim.quantity is not None
+    if counted and (_OTHER_COUNT.match(claim.text) or counts_others(claim.text)):
+        return replace(claim, quantity=None)
     open_ = claim.quantity is None and not claim.text.endswith("?")
     found = quantified(claim.text) if open_ and after_frame(claim.text) is None else None
     # "Four people fit in it", "one person can carry it" are no quantities of reviewers.

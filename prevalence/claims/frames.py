@@ -157,7 +157,9 @@ def reported_so(words: list[Token]) -> tuple[list[Token], Quantity | None] | Non
     people = people_at(text)
     verb = None if people is None else _SAY_IT.match(text, people.end)
     said = [] if verb is None else words_from(words[1:], verb.end())
-    if people is None or not said or not (said[0].tag in {"verb", "aux"} or is_third(said[0].low)):
+    if people is None or not said or (people.quantity is not None and people.quantity.denies):
+        return None
+    if said[0].tag not in {"verb", "aux"} and not is_third(said[0].low):
         return None
     verb_tag = "aux" if said[0].tag == "aux" else "verb"
     return [said[0]._replace(tag=verb_tag), *said[1:]], people.quantity

@@ -15,6 +15,7 @@ from prevalence.claims.noun_lists import SHARED_NOUNS
 from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
 from prevalence.claims.rules import folded
+from prevalence.claims.speakers import people_at
 from prevalence.claims.words import (
     ADJECTIVES,
     COPULAS,
@@ -337,7 +338,14 @@ def _fitting(label: list[Token], rest: list[Token]) -> list[Draft]:
 _NAMED = frozenset({"det", "poss", "adj", "noun", "num", "prep"})
 
 
+_POINTS = frozenset({"adj", "noun", "verb", "det", "poss", "num"})
 _AMOUNTS = word_set("plenty lots lack loads tons")
+
+
+def _is_point(words: list[Token]) -> bool:
+    """Whether a part of a list says something by itself: not "like a glove", "customers say"."""
+    own = words[0].tag in _POINTS and words[0].low != "like"
+    return own and people_at(plain_text(words)) is None
 
 
 def _sided(text: str, rest: list[Token]) -> list[Draft]:
@@ -349,6 +357,8 @@ def _sided(text: str, rest: list[Token]) -> list[Draft]:
     verbs = any(word.tag == "to" for word in begin) and any(is_base(one[0].low) for one in others)
     if shape_of(begin) == "verb" and {word.tag for word in begin} <= {"verb", "adv"}:
         parts = apart(rest, ",;")  # "breaks easily, short cord", but not "keeps tea, soup warm"
+        if not all(map(_is_point, parts)):
+            parts = [rest]
     elif (
         verbs
         or shape_of(begin) == "verb"

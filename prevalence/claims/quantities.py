@@ -20,13 +20,14 @@ from prevalence.claims.english import tagged
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
 from prevalence.marks import closed, without_marks
 
-__all__ = ["Quantified", "quantified", "without_words"]
+__all__ = ["Quantified", "counts_others", "quantified", "without_words"]
 
 _OTHERS = re.compile(
     r"(?:[,;] (?:and |but |while |whereas |yet )?"
     r"|\b(?:and|but|while|whereas|yet|though|although) )"
-    r"(?:only |just |(?:the )?other |another )?"
-    rf"(?:(?P<part>{NUMBER} (?:(?:out )?of|in)(?: the)?) )?{NUMBER} (?=\w)",
+    r"(?:(?P<rest>(?:the )?(?:others?|rest|remaining)|another) "
+    r"|(?:only |just |(?:the )?other |another )?"
+    rf"(?:(?P<part>{NUMBER} (?:(?:out )?of|in)(?: the)?) )?{NUMBER} )(?=\w)",
     re.IGNORECASE | re.ASCII,
 )
 """A number in a further clause: "2 of 8 stayed dry, while | 3 of 8 got wet"."""
@@ -180,7 +181,7 @@ def _says_more(text: str, *, framed: bool = False) -> bool:
         text: the statement.
         framed: whether people say it, who may say several things that "and" joins.
     """
-    if _counts_others(text):
+    if counts_others(text):
         return True
     words = [*islice(tagged(text[: 10 * SEEN]), SEEN)]
     first, *others = pieces_of(words) or [Piece("", False, [], words)]
@@ -197,12 +198,18 @@ def _says_more(text: str, *, framed: bool = False) -> bool:
     return any(shape_of(words[at + 1 :]) == "clause" for at in whiles)
 
 
-def _counts_others(text: str) -> bool:
+_GAPPED = frozenset({"the", "about", "of"})
+
+
+def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
     for match in islice(_OTHERS.finditer(text), 8):
-        verb = tagged(text[match.end() : match.end() + SEEN])[:1]
-        does = match["part"] is not None and bool(verb) and verb[0].tag in {"verb", "aux"}
-        if does or SAY.match(text, match.end() - 1):
+        [word, *_] = tagged(text[match.end() : match.end() + SEEN])
+        counted = match["part"] is not None or match["rest"] is not None
+        acts = word.tag == "aux" or (counted and word.tag == "verb")
+        # "Two mention the weight, three the size", "6 liked it, 2 of whom loved it".
+        gapped = word.low in _GAPPED and match["part"] is None
+        if acts or gapped or SAY.match(text, match.end() - 1):
             return True
     return False
 

@@ -121,7 +121,7 @@ real-time
 
 _VERBS = word_set("""
 rate tune bicker forgive joke grumble gush vouch moan reckon concede caution lament adore cherish
-relish filter puree log froth descale sync
+relish froth descale
 savor savour dread loathe excuse reassure cram tuck crave misplace topple hiss squeal
 regard credit rebuild
 absorb accept accommodate ache achieve act adapt add adhere adjust admire admit advertise advise
