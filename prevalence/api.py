@@ -116,9 +116,9 @@ def checked_products(
     Raises:
         InputError: the records are a name of a file, or a single record.
     """
-    # Each of these can be gone through as well, as characters, keys, columns or fields. A data set
-    # of Hugging Face has both methods, as its rows are mappings.
-    table = hasattr(records, "to_dict") and not hasattr(records, "to_list")
+    # Each of these can be gone through as well, as characters, keys, columns or fields. The rows of
+    # a data set of Hugging Face, which alone has features, are mappings.
+    table = hasattr(records, "to_dict") and not hasattr(records, "features")
     if table or isinstance(records, str | Mapping | Product) or not isinstance(records, Iterable):
         raise InputError(
             f"the records are {type(records).__name__}: give a list of products or mappings, as "

@@ -20,11 +20,9 @@ __all__ = ["paragraphs"]
 _DOTS = "\u2022\u2023\u25aa\u25cf\u25e6"
 """Bullets that are nothing else, and begin an item in the middle of a line too."""
 _TICK = r"[\u2705\u2714\u2716-\u2718\u274c]\ufe0f?(?=[ \t]+[^\s|])"
-"""Ticks and crosses before words, which do so as well; but not in the cell of a table."""
-_PARTS = re.compile(
-    rf"(?<=\s)(?=[{_DOTS}])|(?:(?<=[^\W\d]\s)|(?<=[a-z]{{2}}[.!?)]\s))(?={_TICK})"
-    r"|(?<=[.!?]\s)(?=[^.!?]{1,120}:[*_]*\s*$)"
-)
+"""Ticks and crosses before words, which do so in a line that begins with one."""
+_PARTS = re.compile(rf"(?<=\s)(?=[{_DOTS}])|(?<=[.!?]\s)(?=[^.!?]{{1,120}}:[*_]*\s*$)")
+_TICKED = re.compile(rf"(?<=\s)(?={_TICK})")
 """Where a line has another one in it: an item, or a sentence with a colon at the line's end."""
 _SIGNS = "\u2190-\u21ff\u25a0-\u25ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 """Arrows, shapes, ticks and emoji, of which one may begin an item."""
@@ -131,15 +129,16 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     r"""Yield start and end of each paragraph and list item, in order.
 
     A blank line ends a paragraph, and so do headings ("## Fit"), rows of tables and lines across
-    the page ("---"). An item begins at "•", "✅" or "❌", wherever it stands; at a dash or star
-    that begins a line, if it is in the first line of a paragraph, below a colon, heading or line in
-    bold, or beside the line of another one; and at numbers and letters that begin lines and count
-    from 1 or "a", or are a single 1 below a colon, heading or line in bold; at an arrow or emoji,
-    as at a dash. A name in bold with a colon at the beginning of a line ("**Fit**: small") begins a
-    paragraph, and so do names without bold in two lines running. So does, with ``capitals``, a line
-    with a capital below one that ends neither in a mark nor in a word such as "the", and in which
-    its first word had room, or which has more than 100 characters; but not in a block where a line
-    begins with a small letter. Any other line goes on with what stands before it.
+    the page ("---"). An item begins at "•", wherever it stands; at "✅" and "❌", in a line that
+    begins with one; at a dash or star that begins a line, if it is in the first line of a
+    paragraph, below a colon, heading or line in bold, or beside the line of another one; and at
+    numbers and letters that begin lines and count from 1 or "a", or are a single 1 below a
+    colon, heading or line in bold; at an arrow or emoji, as at a dash. A name in bold with a
+    colon at the beginning of a line ("**Fit**: small") begins a paragraph, and so do names
+    without bold in two lines running. So does, with ``capitals``, a line with a capital below
+    one that ends neither in a mark nor in a word such as "the", and in which its first word had
+    room, or which has more than 100 characters; but not in a block where a line begins with a
+    small letter. Any other line goes on with what stands before it.
 
     Left out are labels: up to three words before an item that are a heading, in bold or with a
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
@@ -261,7 +260,8 @@ def _lines(text: str) -> list[_Line]:
     whole: list[str] = []
     for line in text.splitlines(keepends=True):
         here = line.rstrip("*_ \r\n").endswith(":") and _HERE.match(_bare(line))
-        whole += [line] if here else _PARTS.split(line)
+        parts = _TICKED if re.match(_TICK, line) else _PARTS
+        whole += [line] if here else parts.split(line)
     places = itertools.accumulate(map(len, whole), initial=0)
     lines = [line.rstrip() for line in whole]
     rules = [*(_RULE.fullmatch(line) is not None for line in lines), False]

@@ -149,7 +149,7 @@ class ScoredSentence:
         """
         check(item, _SENTENCE_VALUES, _WHAT)
         for passage in item.get("evidence") or ():
-            check(passage, _PASSAGE_VALUES, _WHAT)
+            check(passage, _PASSAGE_VALUES, _WHAT, complete=True)
         alike = ("text", "start", "end", "trivial", "redundant_with", "support")
         return cls(
             **{name: item[name] for name in alike},
@@ -447,7 +447,7 @@ class ScoredSummary:
         Raises:
             InputError: the object is not a scored summary of this schema.
         """
-        if row.get("schema") != SCHEMA or "prevalence" not in row:
+        if not isinstance(row, dict) or row.get("schema") != SCHEMA or "prevalence" not in row:
             raise InputError(f"not a scored summary of schema {SCHEMA}")
         check(row, _ROW_VALUES, _WHAT)
         if row.get("restriction"):

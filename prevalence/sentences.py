@@ -95,11 +95,11 @@ _NOTHING = re.compile(
 """What stands where a list has no point."""
 
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]"
+    "[\x00-\x08\x0e-\x1b\x7f\xad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+    # These join letters and pictures, but nothing behind the end of a sentence.
+    "|(?<=[.!?])[\u200c\u200d\ufe00-\ufe0f]+"
 )
 """Characters without a place of their own, behind which Punkt would see no end of a sentence."""
-
-
 _GLUED = re.compile(
     r"(?:(?<=[a-z]{3}[.!?])|(?<=\W[a-z]{2}[.!?])|(?<=[a-z]\.{3}))"
     r"(?=(?:[A-Z][a-z]+(?:['\u2019][a-z]+)?|I) )(?!Com |Net |Org |Js )"
@@ -185,7 +185,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
             found.append(Sentence(said if said == source else spoken(said, source), *place))
     if english:
         del found[_end(found) :]
-        found = [one for one in found if not _is_nothing(one.text)] or found
+        found = _points(found) or found
     if text != page:
         found = [one._replace(text=closed(one.text)) for one in found]
     if len(text) < len(page):
@@ -206,8 +206,14 @@ def _end(sentences: Sequence[Sentence]) -> int:
     return end
 
 
-def _is_nothing(sentence: str) -> bool:
-    return _NOTHING.fullmatch(sentence.strip(" \n*_.!()")) is not None
+def _points(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences without empty lists; "None." behind a question answers it."""
+    return [
+        one
+        for before, one in zip([None, *sentences], sentences, strict=False)
+        if _NOTHING.fullmatch(one.text.strip(" \n*_.!()")) is None
+        or (before is not None and before.text.endswith("?"))
+    ]
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -139,7 +139,7 @@ def test_paragraphs(text, expected):
         ("One drawback:\n1. It leaks", ["It leaks"]),
         ("- \u2705 light\n- \u274c loud", ["light", "loud"]),
         ("\u2705 light \u2705 fits. \u274c loud", ["light", "fits.", "loud"]),
-        ("It fits \u2705 and lasts", ["It fits \u2705 and lasts"]),
+        ("Fit \u2705 is good, noise \u274c bad", ["Fit \u2705 is good, noise \u274c bad"]),
         ("| Fit | \u2705 | x |\n| Heat | \u274c | y |", ["Fit | \u2705 | x", "Heat | \u274c | y"]),
         ("**Cons**\n- loud", ["loud"]),
         ("## Cons \U0001f44e\n- loud", ["loud"]),

@@ -48,12 +48,24 @@ def test_sentences_of_a_paragraph_are_those_of_punkt(text):
     assert [s.text for s in get_splitter()(text)] == [piece for piece in expected if piece]
 
 
-@pytest.mark.parametrize("sign", ["\u200b", "\u2060", "\xad", "\ufe0f", "\0", "\u200d"])
+@pytest.mark.parametrize("sign", ["\u200b", "\u2060", "\xad", "\0"])
 def test_invisible_characters_hide_no_end_and_no_word(sign):
     text = f"It fi{sign}ts.{sign} It leaks.{sign}"
     found = get_splitter()(text)
     assert [s.text for s in found] == ["It fits.", "It leaks."]
     assert text[found[1].start :].startswith("It leaks.")
+
+
+def test_joiners_stay_but_at_the_end_of_a_sentence():
+    family = "\U0001f468\u200d\U0001f469"
+    found = get_splitter()(f"A {family} tent.\u200d It leaks\ufe0f!\ufe0f Yes.")
+    assert [s.text for s in found] == [f"A {family} tent.", "It leaks\ufe0f!", "Yes."]
+
+
+def test_none_may_be_an_answer():
+    assert [s.text for s in get_splitter()("Who said so? None. It fits. None.")] == [
+        "Who said so?", "None.", "It fits.",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

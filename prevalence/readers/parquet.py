@@ -41,9 +41,7 @@ def parquet() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise MissingDependencyError(
-            "Parquet needs pyarrow: pip install 'prevalence[ray]'"
-        ) from None
+        raise MissingDependencyError("Parquet needs pyarrow: pip install pyarrow") from None
     return pyarrow.parquet
 
 

@@ -126,7 +126,9 @@ def _content(content: Any) -> str:
     if content is None:
         raise InputError("the assistant's last message holds no text")
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        return "".join(str(part.get("text", "")) for part in content if part.get("type") == "text")
+        return "".join(
+            str(part.get("text") or "") for part in content if part.get("type") == "text"
+        )
     raise MiswiredError(
         f"the assistant's last message holds {_kind(content)}: give a string or text parts"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -202,6 +203,9 @@ def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
     return [(s.support or 0, s.contradicted_by or 0) for s in row.sentences if s.counts]
 
 
+_ASKS = re.compile("[?\uff1f][?!\uff1f\uff01.\u2026\\s\"'\u201d\u2019)*]*$")
+
+
 def _states(sentence: str) -> bool:
     """Whether a sentence says something: "Is it warm?" says nothing."""
-    return has_content(sentence) and not sentence.rstrip("\"'\u201d\u2019) ").endswith("?")
+    return has_content(sentence) and _ASKS.search(sentence) is None

@@ -63,7 +63,7 @@ def test_a_file_without_rows_or_cut_off_is_refused(path):
 
 def test_without_pyarrow_the_message_says_how_to_get_it(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(MissingDependencyError, match="pyarrow: pip install 'prevalence"):
+    with pytest.raises(MissingDependencyError, match="pyarrow: pip install pyarrow"):
         check_header(path)
 
 

@@ -181,7 +181,7 @@ def test_sentences_that_say_nothing_earn_nothing_and_cost(reward_of, answers, fa
     assert "reward-content:asked" in reward.signature
 
 
-@pytest.mark.parametrize("end", ["?", '?"', "?)", " ? "])
+@pytest.mark.parametrize("end", ["?", '?"', "?)", " ? ", "?!", "\uff1f"])
 def test_questions_state_nothing(reward_of, fake_scorer, end):
     asked = f"(Are they warm{end}"
     scorer = fake_scorer({(r, asked.strip()): (0.9, 0.0) for r in REVIEWS})
