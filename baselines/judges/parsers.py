@@ -177,31 +177,6 @@ _STARS = re.compile(
     rf"(?=\s*(?:$|[^\w\s]|(?:out|rating|score|summary|one|{_REASONS})\b)|[ \t]*\n)",
     re.IGNORECASE,
 )
-_BOUNDS = (
-    r"(?:1|one)(?:\s?\([^()\n]{1,40}\))?\s{0,2}(?:[-\u2013\u2014]|to\b|through\b)\s{0,2}"
-    r"(?:5|five)\b(?:\s?\([^()\n]{1,40}\))?"
-)
-# The scale itself, with the bounds that a prompt names: "(1-5)", "on a scale from 1 (worst) to 5".
-_SCALE = re.compile(
-    rf"[(\[](?:(?:on\s)?(?:an?\s|the\s)?scale:?\s(?:(?:of|from)\s)?|from\s)?{_BOUNDS}"
-    r"(?:\sscale)?[)\]]"
-    r"|[(\[](?:out\sof|max(?:imum|\.)?)\s(?:5|five)[)\]]"
-    rf"|\bon\s(?:an?|the)\sscale\s(?:of|from)\s{_BOUNDS}",
-    re.IGNORECASE,
-)
-# "Final answer: 3", "Overall assessment: 4/5".
-_ANSWERED = re.compile(
-    r"\b(?:(?:my|the)\s)?(?:(?:final|overall)\s)?"
-    rf"(?:answer|assessment|evaluation|judge?ment|verdict)\s?:\W{{0,4}}(?<![\d.]){_NUMBER}{_ENDED}",
-    re.IGNORECASE,
-)
-# "The summary deserves a 3."
-_DESERVED = re.compile(
-    r"\b(?:(?:overall|so|thus|therefore|hence),?\s)?(?:(?:the|this)\s(?:summary|text)|it)\s"
-    rf"(?:\w+ly\s)?(?:deserves|merits|earns|gets|receives)\s(?:(?:only|an?)\s){{0,2}}"
-    rf"{_NUMBER}{_ENDED}",
-    re.IGNORECASE,
-)
 _SHARE = r"(?<!\d)(\d{1,9}(?:\.\d{1,9})?)\s*%"
 _PERCENT = re.compile(rf"\bestimate[ds]?\b[^\d%\n]{{0,40}}{_SHARE}", re.IGNORECASE)
 _ANY_PERCENT = re.compile(_SHARE)
@@ -230,34 +205,18 @@ def read_plain(reply: str) -> Reading:
     A number without such a context is no score, nor is a share ("4 out of 5 reviewers") or the
     rating of a guest; one on another scale is out of range. Several must agree, unless one is
     marked as the verdict ("Final score: 4/5"); of those the last counts. A closing sentence or
-    line that is a number alone is a score too, and so is such a first line. Where nothing else is a
-    score, "Final answer: 3" and "The summary deserves a 3" are. The bounds of the scale, as in
-    "Score (1-5): 4", are none.
+    line that is a number alone is a score too, and so is such a first line.
 
     >>> read_plain("Orderly but thin; 3 out of 5.").value, read_plain("Score: 3.5.").value
     (3.0, 3.5)
     >>> read_plain("Final score: 4/5. One point is missing from a perfect 5/5.").value
     4.0
-    >>> read_plain("Score (1-5): 4").value, read_plain("Score: 3-4").fault
-    (4.0, 'several')
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
     """
     said = _unmarked(reply).strip()
     if _TAG.search(said):
         return read_tag(said)
-    found = _sentence(said)
-    if found.fault in ("several", "unparsable") and _SCALE.search(said):
-        said = _SCALE.sub(" ", said).strip()
-        found = _sentence(said)
-    if found.fault != "unparsable":
-        return found
-    stated = _statements(said, _ANSWERED, _DESERVED)
-    return _agreed([number for place, number in stated if _begins(said, place)])
-
-
-def _sentence(said: str) -> Reading:
-    """The score that is stated in a sentence or as a number alone."""
     verdict = _verdict(said)
     if verdict is not None:
         return verdict
@@ -285,7 +244,7 @@ def _verdict(said: str) -> Reading | None:
     """
     scored = list(_SCORED.finditer(said))
     firsts = {m.start() for m in scored if _ahead(_FINAL_FIRST, said, m)}
-    labels = [m for m in scored if ":" in m[0] and _begins(said, m.start())]
+    labels = [m for m in scored if ":" in m[0] and _ahead(_LABEL, said, m)]
     finals = [
         m
         for m in scored
@@ -301,11 +260,6 @@ def _verdict(said: str) -> Reading | None:
     first = min(m.start() for m in ([marked] if overrides else [marked, *labels]))
     numbers = [number for place, number in _statements(said, _SCORED) if place >= first]
     return _agreed(numbers) if numbers else None
-
-
-def _begins(said: str, place: int) -> bool:
-    """Whether a line or sentence begins at a place."""
-    return _LABEL.search(said, max(0, place - _BEFORE), place) is not None
 
 
 def _ahead(pattern: re.Pattern[str], said: str, match: re.Match[str]) -> bool:

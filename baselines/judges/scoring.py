@@ -129,12 +129,8 @@ class Plan:
             text = text if self.method.answer == "tag" else before_cut(text)
         if self.method.answer == "table":
             return read_table(text, [dimension.title for dimension in dimensions])
-        reading = parser_for(self.method.answer, self.rules, method=self.method.name)(text)
-        plain = self.method.answer == "plain" and self.rules == "strict"
-        if plain and reading.fault == "unparsable":
-            # The dimension's name may stand for "score": "Fluency: 4".
-            return read_table(text, [dimensions[0].title])
-        return [reading]
+        parse = parser_for(self.method.answer, self.rules, method=self.method.name)
+        return [parse(text)]
 
     def _mean(
         self, dimension: Dimension, responses: Sequence[Response], readings: Sequence[Reading]
