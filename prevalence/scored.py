@@ -325,9 +325,10 @@ class ScoredSummary:
     review_ids: tuple[str | None, ...] | None = None
 
     def named(self, places: Iterable[int]) -> list[int | str]:
-        """What to call reviews: their ids, or their 0-based indices where they have none."""
-        ids = self.review_ids or ()
-        return [place if place >= len(ids) else ids[place] or place for place in places]
+        """What to call reviews: their ids if all have one of their own, or else 0-based indices."""
+        ids = [one for one in self.review_ids or () if one]
+        whole = len({*ids}) == len(self.review_ids or ())
+        return [ids[place] if whole and place < len(ids) else place for place in places]
 
     @property
     def counting(self) -> float:

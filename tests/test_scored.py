@@ -166,5 +166,8 @@ def test_rows_are_frozen():
 
 def test_reviews_go_by_their_ids_where_they_have_some():
     assert ROW.named((0, 2)) == [0, 2]
-    row = dataclasses.replace(ROW, review_ids=("r1", None))
-    assert row.named((0, 1, 2)) == ["r1", 1, 2]
+    row = dataclasses.replace(ROW, review_ids=("r1", "r2"))
+    assert row.named((1, 0)) == ["r2", "r1"]
+    # Names that are no names of one review alone.
+    for ids in (("r1", None), ("r1", "r1"), ("1", "")):
+        assert dataclasses.replace(ROW, review_ids=ids).named((1, 0)) == [1, 0]

@@ -84,6 +84,11 @@ _OUT_OF = r"out\s+of(?:\s+(?:an?|the|possible|maximum)){0,3}"
 _OF_SCALE = re.compile(
     rf"(?<![\w./])(?!24/7){_NUMBER}\s*(?:/|{_OUT_OF})\s*{_NUMBER}{_ON_SCALE}", re.IGNORECASE
 )
+_LEGEND = re.compile(
+    r"(?<=\w)\s*\((?![^()]*\b(?:[06-9]|\d\d+)\b)[15]\s*(?:[-\u2013\u2014=]|to\b)[^()\n]{0,60}\)(?=\s*:)",
+    re.IGNORECASE,
+)
+"""What a label says of the scale, no part of which is a score: "Score (1 = worst, 5 = best):"."""
 _LABELLED_SCALE = re.compile(
     rf"{_NUMBER}\s*(?:/|{_OUT_OF}|of(?:\s+an?)?)\s*{_NUMBER}{_ON_SCALE}", re.IGNORECASE
 )
@@ -214,7 +219,7 @@ def read_plain(reply: str) -> Reading:
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
     """
-    said = _unmarked(reply).strip()
+    said = _LEGEND.sub("", _unmarked(reply).strip())
     if _TAG.search(said):
         return read_tag(said)
     verdict = _verdict(said)

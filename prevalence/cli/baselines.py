@@ -26,7 +26,7 @@ from prevalence.cli.options import (
 from prevalence.cli.outputs import (
     LineFile,
     LineWriter,
-    check_output,
+    check_lines,
     kept_in,
     line_file,
     print_json,
@@ -393,6 +393,6 @@ def _check(options: SimpleNamespace) -> None:
     if options.jackknife and len(options.references) < 2:
         raise click.UsageError("--jackknife goes with two --references or more")
     if options.output is not None:
-        check_output(options.output)
+        check_lines(options.output)
     elif options.overwrite:
         raise click.UsageError("--overwrite goes with --output")

@@ -21,7 +21,7 @@ from prevalence.cli.options import (
     quiet_option,
     refuse_given,
 )
-from prevalence.cli.outputs import check_output, write_records
+from prevalence.cli.outputs import check_lines, write_records
 from prevalence.language import counted
 from prevalence.records import Product
 from prevalence.runs.resuming import Finished, record_mark, record_marks
@@ -313,7 +313,7 @@ def _source_of(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(options: SimpleNamespace) -> None:
-    check_output(options.output)
+    check_lines(options.output)
     if options.backend is None:
         unread = parameter_names(judge_options) | {"max_tokens"}
         refuse_given(unread, "goes with --backend: rules read no option of models")

@@ -27,7 +27,7 @@ from prevalence.cli.options import (
     seed_option,
     several_names,
 )
-from prevalence.cli.outputs import check_output, kept_in, line_file, line_writer, print_json
+from prevalence.cli.outputs import check_lines, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
 from prevalence.language import counted
 from prevalence.records import BadRecord
@@ -586,7 +586,7 @@ def _check(options: _Options) -> None:
     if len({path.absolute() for path in found.values()}) < len(found):
         raise click.UsageError("--output and --record are the same file")
     for option_name, path in found.items():
-        check_output(path, option=option_name)
+        check_lines(path, option=option_name)
     _check_record(options)
 
 

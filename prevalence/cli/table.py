@@ -59,7 +59,7 @@ would run as a formula gets a quote before it.
     multiple=True,
     callback=several_names,
     help="Only these columns of figures, in this order, by their headers (repeat it, or use "
-    "commas). CSV and JSON have all.",
+    "commas). Not for CSV and JSON, which have all.",
 )
 @sheet_options
 @quiet_option

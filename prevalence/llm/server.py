@@ -45,7 +45,9 @@ _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _LONGEST_MESSAGE = 200
 _PART_OF_KEY = 4
-"""Characters that a key and a word of a message may not share."""
+"""Characters that a key, behind its prefix, and a word of a message may not share."""
+_PREFIX = re.compile(r"(?:[a-z]{1,8}-){0,3}")
+_HALF_HIDDEN = re.compile(r"[\w-](?:\*{2,}|\.{3})\w|\w\*{3,}")
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 _OTHER_KEY = "; set the right key, or name another environment variable with --api-key-env"
 _STOPPED = "the run was stopped"
@@ -222,7 +224,9 @@ class Server:
         if isinstance(error, openai.APIConnectionError):
             what = self._clean(_ERRNO.sub("", str(error.__cause__ or error)))
             line, lost = f"{self._url}: {what}", not self._reached
-            line += "; start the server, or give its address as --base-url" if lost else ""
+            begun = type(error.__cause__).__name__ == "RemoteProtocolError"  # It does run.
+            advice = "; start the server, or give its address as --base-url"
+            line += advice if lost and not begun else ""
             return _RefusedError(line, again=True, fatal=lost, free=lost)
         if isinstance(error, openai.APIStatusError):
             self._reached = True
@@ -241,10 +245,7 @@ class Server:
             )
         if status in _HOPELESS or error.code == "insufficient_quota":
             line = f"{self._url}: status {status} for model {self.model!r}: "
-            if status == 401:
-                line += self._without_key(self._clean(_message(error))) + _OTHER_KEY
-            else:
-                line += self._clean(_message(error))
+            line += self._clean(_message(error)) + (_OTHER_KEY if status == 401 else "")
             return _RefusedError(line, again=False, fatal=True, free=True)
         pace.heed(error.response.headers)
         again = status in _AGAIN or status >= 500
@@ -270,14 +271,13 @@ class Server:
         forms = {key, repr(key)[1:-1], quote(key), quote(key, safe="")}
         for form in sorted(forms - {""}, key=len, reverse=True):
             line = line.replace(form, "***")
-        return line[:_LONGEST_MESSAGE]
+        return " ".join(map(self._without_key, line.split()))[:_LONGEST_MESSAGE]
 
-    def _without_key(self, line: str) -> str:
-        """A message about a key, which may repeat a part of it, without such words."""
-        parts = {self._key[k : k + _PART_OF_KEY] for k in range(len(self._key) - _PART_OF_KEY + 1)}
-        words = line.split()
-        hidden = ["***" if "*" in w or any(part in w for part in parts) else w for w in words]
-        return " ".join(hidden)
+    def _without_key(self, word: str) -> str:
+        """A word of a message, or stars if it repeats a part of the key: "sk-proj-12***89"."""
+        own = self._key[_PREFIX.match(self._key).end() :]  # type: ignore[union-attr]
+        parts = (own[k : k + _PART_OF_KEY] for k in range(len(own) - _PART_OF_KEY + 1))
+        return "***" if _HALF_HIDDEN.search(word) or any(part in word for part in parts) else word
 
 
 def _message(error: Any) -> str:

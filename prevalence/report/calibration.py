@@ -130,7 +130,8 @@ def _threshold_of(signature: str, result: Mapping[str, Any]) -> float | None:
     if isinstance(theirs, dict):
         same = all(parts.get(key) == value for key, value in theirs.items())
     else:
-        same = parts.get("nli", "").partition("@")[0] == result["scorer"]
+        named = (parts.get(key, "").partition("@")[0] for key in ("nli", "consistency"))
+        same = result["scorer"] in named
     try:
         return float(parts["thr"]) if same else None
     except (KeyError, ValueError):

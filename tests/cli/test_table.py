@@ -208,16 +208,17 @@ def test_places_are_lists_in_json_and_one_cell_in_csv(run: Run, by_hand: Path) -
 
 
 def test_reviews_go_by_their_ids(run: Run, tmp_path: Path) -> None:
-    reviews = [{"id": "=r1", "text": "It is warm."}, "It is cold.", {"id": "r3", "text": "Warm."}]
+    texts = {"=r1": "It is warm.", "r2": "It is cold.", "r3": "Warm."}
+    reviews = [{"id": name, "text": text} for name, text in texts.items()]
     record = {"id": "p", "reviews": reviews, "summary": "It is warm."}
     (tmp_path / "in.jsonl").write_text(json.dumps(record), encoding="utf-8")
     words = ("--model", "rouge1-precision", "--threshold", "0.3", "-q")
     run("score", tmp_path / "in.jsonl", *words, "-o", tmp_path / "rows.jsonl")
     found = ("table", tmp_path / "rows.jsonl", "--of", "sentences", "--format")
     assert json.loads(run(*found, "json").stdout)["rows"][0]["supporting_reviews"] == [
-        "=r1", 1, "r3",
+        "=r1", "r2", "r3",
     ]  # fmt: skip
-    assert read(run(*found, "csv").stdout)[0]["supporting_reviews"] == "'=r1, 1, r3"
+    assert read(run(*found, "csv").stdout)[0]["supporting_reviews"] == "'=r1, r2, r3"
 
 
 def test_quantities_stand_beside_their_sentences(run: Run, tmp_path: Path) -> None:

@@ -547,3 +547,17 @@ def test_long_replies_are_read_at_once(reply, read):
     start = time.process_time()
     read(reply)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ("Score (1=worst, 5=best): 3", 3.0),
+        ("Score (5 = best): 4", 4.0),
+        ("Score (1-5): 4", 4.0),
+        ("Score (1-10): 4", None),
+        ("Score (1 to 7): 4", None),
+    ],
+)
+def test_what_a_label_says_of_the_scale_is_no_score(reply, value):
+    assert read_plain(reply).value == value

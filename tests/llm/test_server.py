@@ -197,6 +197,18 @@ def test_a_refused_key_is_told_with_what_the_server_says(chat_server, connect):
     assert KEY[-4:] not in shown
 
 
+@pytest.mark.parametrize("status", [400, 403, 404, 429])
+def test_no_part_of_the_key_is_told_whatever_the_status(chat_server, connect, status):
+    said = f"This project has no access with {KEY[:7]}****{KEY[-4:]} ({KEY[-4:]}) to **models**."
+    chat_server.faults = lambda body: (status, {}, {"message": said})
+    try:
+        line = str(connect(retries=0).complete([request("a")]))
+    except BackendError as error:
+        line = str(error)
+    assert "This project has no access with *** *** to **models**." in line
+    assert KEY[-4:] not in line
+
+
 def test_a_server_that_is_down_is_named(connect):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

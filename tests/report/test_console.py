@@ -185,8 +185,8 @@ def test_explanation_names_reviews_and_masks() -> None:
 
 def test_explanation_calls_reviews_by_their_ids() -> None:
     said = ScoredSentence("Dry.", 0, 4, False, None, 2, (0, 3), (1,), (0.9, 0, 0, 0.9))
-    row = replace(scored(said), review_ids=("r[1]", "r2", None, None))
-    assert "reviews r[1], 3 · against r2" in "\n".join(lines_of(explanation(row), 90))
+    row = replace(scored(said), review_ids=("r[1]", "r2", "r3", "r4"))
+    assert "reviews r[1], r4 · against r2" in "\n".join(lines_of(explanation(row), 90))
 
 
 def test_explanation_names_a_dozen_reviews_at_most() -> None:
