@@ -150,6 +150,7 @@ class ScoredSentence:
         check(item, _SENTENCE_VALUES, _WHAT)
         for passage in item.get("evidence") or ():
             check(passage, _PASSAGE_VALUES, _WHAT, complete=True)
+            check(passage, {"contradiction": _number}, _WHAT)
         alike = ("text", "start", "end", "trivial", "redundant_with", "support")
         return cls(
             **{name: item[name] for name in alike},
@@ -489,7 +490,6 @@ _SENTENCE_VALUES = {
 }  # fmt: skip
 _PASSAGE_VALUES = {
     "review": natural, "start": natural, "end": natural, "text": _text, "entailment": _number,
-    "contradiction": _number,
 }  # fmt: skip
 _PROFILE_VALUES = dict.fromkeys(Profile.__dataclass_fields__, _number) | {
     "coverage_interval": maybe(listing(number, size=2)), "statements": natural,
