@@ -33,12 +33,8 @@ RANGES: dict[str, tuple[float, float]] = {
 }
 """Shares of the reviewers that a word may stand for, both ends included: conventions of ours, wide
 on purpose, so that only what no careful reader would say is called a disagreement."""
-
-
 _EXIST = frozenset({"several", "some", "a few", "a minority"})
 """Words whose range begins at 0, and that say all the same that there is somebody."""
-
-
 _SPELT = {"a single": 1} | {
     word: number
     for number, word in enumerate(
@@ -46,14 +42,8 @@ _SPELT = {"a single": 1} | {
          "twelve"), start=1,
     )
 }  # fmt: skip
-
-
 NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
-
-
 _ROUGHLY = r"(?:about |around |roughly |nearly |almost |approximately )?"
-
-
 WORDS = (
     ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
                    r"|(?:the|an?) (?:vast|overwhelming|great) majority"),
@@ -83,8 +73,6 @@ WORDS = (
     ("some", r"some|certain"),
 )  # fmt: skip
 """What stands for each range; the first that fits is taken."""
-
-
 LIMIT = (
     r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least"
     r"|no (?:less|fewer) than)|(?P<above>over|more than)|(?P<below>under|less than|fewer than)"

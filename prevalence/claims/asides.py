@@ -19,80 +19,48 @@ _BRACKET = re.compile(
     re.ASCII,
 )
 """An aside in brackets, or between commas: "most users, 7 of 10, say"."""
-
-
 _CELL = re.compile(r"\|\s*(?P<words>[^|()\[\]\s](?:[^|()\[\]]{0,60}[^|()\[\]\s])?)\s*(?=\||$)")
-
-
 _TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
-
-
 _TALLIES = 3
 """How many of them say that they count, where the first point has no verb."""
-
-
 _DASH = re.compile(r"(?:(?<!\d)—|: | (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
-
-
 _DASHES = ("—", ": ", " – ", " - ", " -- ")
-
-
 _SAID_BY = re.compile(
     r"(?:,? (?P<words>according to [^,;:()\[\]]{3,60})"
     r"|, (?P<spoken>(?:say|said|report(?:ed)?|noted?|agreed?|complain(?:ed)?)"
     r" [^,;:()\[\]]{3,60}))$",
     re.IGNORECASE,
 )
-
-
 _TOLD = (
     rf"(?:{REPORT}|written|cited|raised|shared|echoed|voiced|flagged|brought up|expressed|"
     r"described|experienced|praised|criticized|criticised|seen)"
 )
-
-
 _LEAD = re.compile(
     r"(?:(?:as|also|often|frequently|consistently|repeatedly) )?"
     rf"(?:(?:(?P<told>{_TOLD}) )?(?:(?P<by>by)|in|across|among|from|per)"
     r"|(?P<source>according to|say|said|report|note|agree|complain)) ",
     re.IGNORECASE | re.ASCII,
 )
-
-
 _TAIL = re.compile(
     rf"(?P<say> {_TOLD}(?: (?:this|it|that|so|the same))?)?(?:[,;] \d{{1,3}} ?%)?",
     re.IGNORECASE | re.ASCII,
 )
-
-
 _JUDGES = re.compile(
     r"\b(?:review(?:er)?|user|customer|buyer|owner|purchaser|shopper|consumer|respondent|critic)s?$"
 )
 """Those whose bare number is no size: "(4 people)", "(2 players)" may say for how many it is."""
-
-
 _PART = re.compile(rf"(?:{LIMIT})?{NUMBER} (?:out )?of(?: the)? {NUMBER}", re.IGNORECASE | re.ASCII)
-
-
 _BARE = re.compile(
     rf"(?:{LIMIT})?(?:\d{{1,3}}(?:\.\d{{1,3}})? ?%|\d{{1,6}})", re.IGNORECASE | re.ASCII
 )
-
-
 _RATED = re.compile(r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|stars?|grades?|points?)\b", re.I)
-
-
 _REFERENCES = re.compile(
     r"(?:(?:see|e\.g\.,?|as in|in|from) )?(?:review(?:er)?s? #?|R(?=\d+\D+\d))(?P<numbers>\d{1,4}"
     r"(?:(?:[,;] and |[,;] ?| and | & | ?[–-] ?)(?:review(?:er)?s? |R)?#?\d{1,4}){0,40})",
     re.IGNORECASE | re.ASCII,
 )
-
-
 _RANGE = re.compile(r"(\d+)(?: ?[–-] ?(?:review(?:er)?s? ?|R)?#?(\d+))?", re.ASCII | re.IGNORECASE)
-
-
 _SPOKEN = (
     (re.compile(r"^n ?= ?(\d{1,6})$", re.I | re.A), r"\1 reviews"),
     (re.compile(r"(?:[~≈] ?|\b(?:approx\.?|ca\.) )(?=\d)", re.I | re.A), "about "),
@@ -102,14 +70,8 @@ _SPOKEN = (
     (re.compile(r" mentions?$", re.I), " reviews"),
 )  # fmt: skip
 """What numbers and signs are in words that :func:`people_at` reads."""
-
-
 _BEGIN = re.compile(r"\b\w")
-
-
 STOPS = ".!?…"
-
-
 LABEL_WORDS = 6
 """Words of the longest label."""
 

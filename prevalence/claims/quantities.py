@@ -31,25 +31,17 @@ _OTHERS = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """A number in a further clause: "2 of 8 stayed dry, while | 3 of 8 got wet"."""
-
-
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
-
-
 _ANY = re.compile(
     r"(?<!\bat )(?<!\bby )(?<!\bif )(?<!\bin )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b"
     r"(?:any of|any (?!(?:at|in|longer|more|time|way)\b)(?=\w)|any(?:thing|one|body|where))\b",
     re.IGNORECASE,
 )
-
-
 _SOME = {
     "any of": "some of", "any ": "", "anything": "something", "anyone": "someone",
     "anybody": "somebody", "anywhere": "somewhere",
 }  # fmt: skip
 """What a denial says in place of "some"."""
-
-
 _LABELLED = re.compile(rf"(?P<label>\w+(?:[ /&-]\w+){{0,{LABEL_WORDS - 1}}})(?: ?:| [–—-]) (?=\w)")
 
 
@@ -204,7 +196,9 @@ _GAPPED = frozenset({"the", "about", "of"})
 def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
     for match in islice(_OTHERS.finditer(text), 8):
-        [word, *_] = tagged(text[match.end() : match.end() + SEEN])
+        word = next(iter(tagged(text[match.end() : match.end() + SEEN])), None)
+        if word is None:
+            continue
         counted = match["part"] is not None or match["rest"] is not None
         acts = word.tag == "aux" or (counted and word.tag == "verb")
         # "Two mention the weight, three the size", "6 liked it, 2 of whom loved it".

@@ -51,18 +51,12 @@ def _pattern() -> re.Pattern[str]:
 
 
 _AT = _pattern()
-
-
 _FRAME = re.compile(rf" {ADVERB}(?P<verb>{REPORT})(?P<that>,? that)?\b", re.IGNORECASE)
-
-
 _SOURCE = re.compile(
     r"(?:according to|in the (?:opinion|view|experience) of|as (?:noted|reported|mentioned|stated"
     r"|described|confirmed|observed|pointed out|said) by) (?=\w)",
     re.IGNORECASE,
 )
-
-
 SAY = re.compile(
     rf" {ADVERB}(?:said|report(?:ed)?|mention(?:ed)?|noted?|complain(?:ed)?|felt|found|find|loved?"
     r"|hated?|liked?|disliked?|praised?|criticized?|criticised?|returned|described?|wish(?:ed)?"
@@ -71,14 +65,8 @@ SAY = re.compile(
     re.IGNORECASE,
 )
 """What a number does that stands for people: "two said that it leaks"."""
-
-
 _SOMEBODY = re.compile(rf"(?:one|another)(?= {ADVERB}{REPORT} that\b)", re.IGNORECASE)
-
-
 FRONT = re.compile(r"(?:(?:overall|however|also|similarly|additionally|in general),? )?", re.I)
-
-
 SEEN = 80
 """Words of a statement that are looked at to find out whether it is one, and characters after "no
 one"."""
