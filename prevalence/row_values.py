@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 
 from prevalence.errors import InputError
 
-__all__ = ["BEYOND", "Rule", "check", "each", "listing", "maybe", "natural", "number", "of"]
+__all__ = ["Rule", "check", "each", "listing", "maybe", "natural", "number", "of"]
 
 Rule = Callable[[object], bool]
 """Tells whether a value fits."""
 
-BEYOND = 1e300
+_BEYOND = 1e300
 """No figure, and no number that becomes a figure, is as large."""
 
 
@@ -25,12 +25,12 @@ def number(value: object) -> bool:
     (True, False, False, False)
     """
     usable = isinstance(value, int | float) and not isinstance(value, bool)
-    return usable and abs(value) < BEYOND  # type: ignore[arg-type]
+    return usable and abs(value) < _BEYOND  # type: ignore[arg-type]
 
 
 def natural(value: object) -> bool:
     """Whether it is a whole number from 0 on."""
-    return type(value) is int and 0 <= value < BEYOND
+    return type(value) is int and 0 <= value < _BEYOND
 
 
 def of(*kinds: type) -> Rule:

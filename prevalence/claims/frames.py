@@ -161,8 +161,8 @@ def reported_so(words: list[Token]) -> tuple[list[Token], Quantity | None] | Non
         return None
     if said[0].tag not in {"verb", "aux"} and not is_third(said[0].low):
         return None
-    verb_tag = "aux" if said[0].tag == "aux" else "verb"
-    return [said[0]._replace(tag=verb_tag), *said[1:]], people.quantity
+    first = said[0] if said[0].tag == "aux" else said[0]._replace(tag="verb")
+    return [first, *said[1:]], people.quantity
 
 
 _SAY_IT = re.compile(
