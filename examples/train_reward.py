@@ -169,9 +169,17 @@ def make_policy(folder: Path, *, seed: int) -> None:
 
 
 def train(
-    folder: Path, rewards: Sequence[Any], *, steps: int, seed: int, batch: int = 64
+    folder: Path,
+    rewards: Sequence[Any],
+    *,
+    steps: int,
+    seed: int,
+    batch: int = 64,
+    log_completions: bool = False,
 ) -> list[dict[str, float]]:
     """Train the policy in a folder; the first reward counts, the others are only watched.
+
+    With ``log_completions`` TRL prints completions and keeps them under out/completions.
 
     Returns:
         What TRL logged at each step.
@@ -191,6 +199,7 @@ def train(
         lr_scheduler_type="constant",
         reward_weights=[1.0] + [0.0] * (len(rewards) - 1),
         logging_steps=1,
+        log_completions=log_completions,
         save_strategy="no",
         report_to=[],
         use_cpu=True,

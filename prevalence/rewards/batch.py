@@ -363,7 +363,7 @@ class BatchScorer:
                 warnings.warn(
                     f"{errors[0]}; this {kind} and any others like it have no score, see the tally",
                     RuntimeWarning,
-                    stacklevel=4,
+                    stacklevel=5,
                 )
 
     def _load(self) -> Engine:

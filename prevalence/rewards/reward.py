@@ -19,10 +19,12 @@ from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
+    from prevalence.scored import ScoredSentence
 
 __all__ = ["AsyncReward", "PrevalenceReward"]
 
 LogMetric = Callable[[str, float], None]
+LogExtra = Callable[[str, list[Any]], None]
 
 DEFAULT_NAME_COLUMN = "name"
 MOST_SENTENCES = 100
@@ -130,6 +132,7 @@ class PrevalenceReward:
         completions: Sequence[Any] = (),
         *,
         log_metric: LogMetric | None = None,
+        log_extra: LogExtra | None = None,
         **columns: Any,
     ) -> list[float | None]:
         """Reward completions.
@@ -139,6 +142,8 @@ class PrevalenceReward:
             completions: strings, or lists of chat messages.
             log_metric: called with ``NAME/prevalence``, ``NAME/trivial`` and the other means and
                 shares of :meth:`Tally.metrics <prevalence.rewards.batch.Tally.metrics>`.
+            log_extra: called with ``NAME/sentences`` and a text for each completion: what became of
+                its sentences, such as "3/5 · trivial · 0/5, 2 against", or why it has no score.
             columns: those of the data set, a list each with one value a completion; whatever else
                 the trainer passes is left alone.
 
@@ -152,6 +157,27 @@ class PrevalenceReward:
                 or the shaping needs a contradiction class, which the model lacks. A bad value in a
                 row raises nothing: its reward is ``failed``, and it is counted.
             ModelError, BackendError: the model cannot be loaded or fails.
+        """
+        outcomes = self.outcomes(completions, **columns)
+        if log_metric is not None:
+            for key, value in Tally.of(outcomes).metrics().items():
+                log_metric(f"{self.__name__}/{key}", value)
+        if log_extra is not None:
+            log_extra(f"{self.__name__}/sentences", list(map(_sentences, outcomes)))
+        return [self._reward(outcome) for outcome in outcomes]
+
+    def outcomes(self, completions: Sequence[Any], **columns: Any) -> list[Outcome]:
+        """Score completions; rewards of the same texts cost next to nothing before or after.
+
+        Args:
+            completions: as when the reward is called.
+            columns: likewise.
+
+        Returns:
+            A completion's scored summary, with its sentences, or a bad record, in order.
+
+        Raises:
+            PrevalenceError: as when the reward is called.
         """
         if isinstance(completions, str) or not hasattr(completions, "__len__"):
             raise ConfigurationError(
@@ -169,14 +195,9 @@ class PrevalenceReward:
         names: Sequence[Any] = [None] * size
         if self._name_column in columns or self._name_column not in {None, DEFAULT_NAME_COLUMN}:
             names = self._column(columns, str(self._name_column), size)
-        outcomes = self._batches.score(
+        return self._batches.score(
             [Sample(*row) for row in zip(completions, reviews, names, strict=True)]
         )
-        rewards = [self._reward(outcome) for outcome in outcomes]
-        if log_metric is not None:
-            for key, value in Tally.of(outcomes).metrics().items():
-                log_metric(f"{self.__name__}/{key}", value)
-        return rewards
 
     @property
     def tally(self) -> Tally:
@@ -220,6 +241,19 @@ class PrevalenceReward:
                 f"the {size} completions"
             )
         return list(column)
+
+
+def _sentences(outcome: Outcome) -> str:
+    """What became of each sentence of a completion, or why it has no score."""
+    if isinstance(outcome, BadRecord) or outcome.prevalence is None:
+        return outcome.error or ""
+    fates = [_fate(sentence, outcome.n_reviews) for sentence in outcome.sentences]
+    return " · ".join(fates) or "no sentence"
+
+
+def _fate(sentence: ScoredSentence, n_reviews: int) -> str:
+    against = f", {sentence.contradicted_by} against" if sentence.contradicted_by else ""
+    return sentence.mask or f"{sentence.support}/{n_reviews}{against}"
 
 
 def _refuse_terms(options: Iterable[str]) -> None:

@@ -40,13 +40,13 @@ EXPECTED = [0.75, 0.25, 0.125, 0.0]
 def trainer_call(reward, completions=COMPLETIONS, **columns):
     """The arguments that a trainer passes: columns as lists, and things of its own."""
     size = len(completions)
-    filled = {"reviews": [REVIEWS] * size, "name": [NAME] * size} | columns
+    filled = {"reviews": [REVIEWS] * size, "name": [NAME] * size}
+    filled |= {"log_extra": lambda column, values: None} | columns
     return reward(
         prompts=["Summarize."] * size,
         completions=completions,
         completion_ids=[[1, 2]] * size,
         trainer_state=object(),
-        log_extra=lambda column, values: None,
         **filled,
     )
 
@@ -371,6 +371,24 @@ def test_metrics_are_logged(reward_of):
             "prevalence/unscorable": 1 / 5,
         }
     )
+
+
+def test_what_became_of_each_sentence_is_logged_beside_the_completions(reward_of):
+    logged = {}
+    reward = reward_of(max_sentences=4)
+    rewards = trainer_call(reward, [*COMPLETIONS, None], log_extra=logged.__setitem__)
+    (column,) = logged.values()
+    assert list(logged) == ["prevalence/sentences"]
+    assert column[:4] == [
+        "3/4",
+        "3/4 · repeats 0 · trivial · 1/4",
+        "0/4, 3 against · 1/4",
+        "no sentence",
+    ]
+    assert column[4] == "row 4: the completion is empty: give a string or a list of messages"
+    outcomes = trainer_call(reward.outcomes, [*COMPLETIONS, None])
+    assert [getattr(o, "prevalence", None) for o in outcomes[:3]] == rewards[:3]
+    assert outcomes[-1].error == column[-1]
 
 
 def test_a_batch_of_masked_sentences_logs_that_none_is_contradicted(reward_of):

@@ -61,6 +61,25 @@ def test_the_trainer_gets_and_logs_what_the_reward_says(example, tmp_path, async
         assert 0.0 <= row["prevalence/trivial"] <= 1.0
 
 
+@pytest.mark.usefixtures("needs_trl")
+def test_the_trainers_table_of_completions_says_what_became_of_each_sentence(example, tmp_path):
+    import pandas
+
+    from prevalence.rewards import PrevalenceReward
+
+    reward = PrevalenceReward(scorer=example.KnownAnswers())
+    example.make_policy(tmp_path, seed=0)
+    example.train(tmp_path, [reward], steps=2, seed=0, batch=8, log_completions=True)
+    table = pandas.concat(map(pandas.read_parquet, sorted(tmp_path.rglob("completions_*.parquet"))))
+    assert len(table) == 16
+    for text, fates in zip(table["completion"], table["prevalence/sentences"], strict=True):
+        (row,) = reward.outcomes([text], reviews=[example.REVIEWS], name=[example.NAME])
+        expected = [s.mask or f"{s.support}/10" for s in row.sentences] or ["no sentence"]
+        assert [fate.split(", ")[0] for fate in fates.split(" · ")] == [
+            fate.split(", ")[0] for fate in expected
+        ]
+
+
 def test_the_known_answers_are_those_of_the_claims(example):
     from prevalence import OpinionPrevalence
 
