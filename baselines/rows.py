@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.row_values import check, each, maybe, natural, number, of
+from prevalence.runs.earlier import finished_rows
 from prevalence.runs.resuming import Finished
 from prevalence.scored import SCHEMA
-from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -15,7 +15,7 @@ from prevalence.records import BadRecord, Product, Summary
 from prevalence.runs.resuming import Mark, summary_marks
 from prevalence.runs.running import chunks
 from prevalence.signature import package_version
-from prevalence.tags import without_tags
+from prevalence.text.html import without_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

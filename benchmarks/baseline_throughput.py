@@ -289,7 +289,7 @@ def unieval_sides(folder: Path, size: Size, device: str) -> list[Side]:
     import transformers as hf
 
     from prevalence.baselines.generative.unieval import QUESTIONS
-    from prevalence.sentences import get_splitter
+    from prevalence.text.sentences import get_splitter
 
     work = examples(size.products)
     parts = [[s.text for s in get_splitter("nltk-punkt-en")(e.summary)] for e in work]

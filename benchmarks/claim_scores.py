@@ -23,8 +23,8 @@ from benchmarks.model_summaries import on_released, on_written
 from benchmarks.quality import Embedded, read_pairs
 from prevalence.claims import cut
 from prevalence.claims.counts import gathered, without_counts
-from prevalence.sentences import get_splitter
 from prevalence.stats.coefficients import coefficient
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

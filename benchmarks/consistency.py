@@ -93,7 +93,7 @@ def stored_answers(model: str, data: Path) -> list[Provider]:
 
 def readers(path: Path) -> list[Provider]:
     """What readers answered who had not seen the labels, if it is about these very pairs."""
-    from prevalence.paths import file_digest
+    from prevalence.files import file_digest
 
     record = json.loads(READINGS.read_text(encoding="utf-8"))
     if record["source_sha256"] != file_digest(path):
@@ -127,8 +127,8 @@ def _encoder() -> Path | None:
 
 def held_out(model: str, path: Path) -> Callable[[JudgedPairs], NDArray[np.float64]] | None:
     """Stored answers of the folds' models, when they are about these very pairs."""
+    from prevalence.files import file_digest
     from prevalence.models.registry import lookup
-    from prevalence.paths import file_digest
 
     known = lookup(model)
     stored = Path(known.location if known is not None else model) / "held_out.json"

@@ -31,13 +31,13 @@ from prevalence.readers import read_product_names, read_products
 from prevalence.records import Product, Review, Summary
 from prevalence.scorers.registry import open_scorer
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
 from prevalence.summarize.candidates import Candidates, LengthRule, Place
 from prevalence.summarize.extract import SummaryOptions
 from prevalence.summarize.greedy import Pick, greedy
 from prevalence.summarize.questions import Judge, KnownJudge, PairJudge
 from prevalence.summarize.summarizer import Summarizer
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

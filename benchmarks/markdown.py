@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.common import DATA, append_row, environment, show_table
 from benchmarks.quality import Embedded, judged_pairs
 from prevalence import calibration
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

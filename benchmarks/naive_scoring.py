@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from prevalence.models.checkpoint import PREMISE_FIRST, LoadedCheckpoint
-from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,7 @@ from prevalence.scorers.registry import open_scorer
 from prevalence.scoring import statements
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

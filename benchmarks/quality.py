@@ -32,7 +32,7 @@ from prevalence.models.error_rates import ERRORS_FILE, read_errors_file
 from prevalence.models.location import resolve
 from prevalence.readers.products import read_products
 from prevalence.records import Product
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 from prevalence.training.minimal_pairs import KINDS
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -36,7 +36,7 @@ from benchmarks.common import (
 from prevalence.errors import ConfigurationError
 from prevalence.rewards import PrevalenceReward
 from prevalence.scorers.registry import open_scorer
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.common import ROOT, append_row, environment, show_table
 from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
-from prevalence.report.systems import SystemTable
 from prevalence.scoring.engine import Engine
+from prevalence.scoring.systems import SystemTable
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:

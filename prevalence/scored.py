@@ -14,7 +14,7 @@ from prevalence.errors import InputError
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 __all__ = [
     "PROFILE_FIGURES",
@@ -163,6 +163,13 @@ class ScoredSentence:
             contradiction=_unlisted(item.get("contradiction")),
         )
 
+
+SENTENCE_KINDS: Mapping[str, Callable[[ScoredSentence], bool]] = {
+    "trivial": lambda sentence: sentence.trivial,
+    "redundant": lambda sentence: sentence.redundant_with is not None,
+    "unsupported": lambda sentence: sentence.unsupported,
+}
+"""Sentences that tables count, by the names of the columns."""
 
 PROFILE_FIGURES = (
     "coverage", "soft_coverage", "attested", "contested", "polarity_distance", "equal_coverage",
@@ -335,6 +342,10 @@ class ScoredSummary:
     def counting(self) -> float:
         """Share of the sentences that are neither trivial nor redundant; 0 without any."""
         return sum(s.counts for s in self.sentences) / max(len(self.sentences), 1)
+
+    def sentence_count(self, kind: str) -> int | None:
+        """How many sentences are of one of :data:`SENTENCE_KINDS`; None without a score."""
+        return None if self.prevalence is None else sum(map(SENTENCE_KINDS[kind], self.sentences))
 
     @property
     def ceiling_share(self) -> float | None:

@@ -25,16 +25,13 @@ LAYERS = (
     {
         "kernels",
         "errors",
-        "language",
+        "files",
         "lazy",
         "notebook",
-        "marks",
-        "paragraphs",
-        "tags",
-        "paths",
-        "sentences",
         "stats",
+        "text",
         "toml_files",
+        "wording",
     },
     {"records", "row_values", "scored", "nli", "models", "metric", "signature", "claims"},
     {"readers", "writers"},
@@ -135,7 +132,7 @@ def test_the_walk_finds_what_it_should():
     found = set(imports())
     assert Import("prevalence.metric", "numpy", False) in found
     assert Import("prevalence.scoring.job", "prevalence.metric", False) in found
-    assert Import("prevalence.sentences", "punkt", True) in found
+    assert Import("prevalence.text.sentences", "punkt", True) in found
 
 
 def test_every_part_has_a_place_in_the_order():

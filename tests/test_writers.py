@@ -13,18 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prevalence.files import atomic_file, is_stream
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs.earlier import finished_rows
 from prevalence.scored import ScoredSentence, ScoredSummary
 from prevalence.scoring.engine import Engine
-from prevalence.writers import (
-    CsvWriter,
-    JsonLinesWriter,
-    JsonWriter,
-    atomic_file,
-    finished_rows,
-    is_stream,
-    neutral_cell,
-)
+from prevalence.writers import CsvWriter, JsonLinesWriter, JsonWriter, neutral_cell
 
 ITEMS = [
     Product("p1", (Review("It fits."),), (Summary("a", "Bien 😀."), Summary("b", "x")), "boot"),

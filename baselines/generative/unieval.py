@@ -24,7 +24,7 @@ from prevalence.baselines.protocol import REFERENCE, REVIEWS
 from prevalence.baselines.rules import CombinedMetric, SummaryMetric, comparing, number_option
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.lengths import table_limit
-from prevalence.sentences import NLTK_PUNKT, get_splitter
+from prevalence.text.sentences import NLTK_PUNKT, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from prevalence.llm.protocol import Backend, Response
     from prevalence.records import Product, Summary
-    from prevalence.sentences import Splitter
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["ClaimWriter", "WrittenClaims", "parse_claims"]
 

@@ -18,10 +18,10 @@ from prevalence.meta.preferences import neighbour_pairs
 from prevalence.readers.jsonfiles import json_lines
 from prevalence.records import BadRecord, Product, Summary
 from prevalence.row_values import check, maybe, number, of
+from prevalence.runs.earlier import finished_rows
 from prevalence.runs.resuming import Finished, Mark
 from prevalence.runs.running import chunks
 from prevalence.scored import SCHEMA
-from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import BackendError, InputError
-from prevalence.language import counted
+from prevalence.files import lock, named_output
 from prevalence.llm.protocol import Request, Response, Subject
 from prevalence.meta.layouts import find_generations, full_name, read_replies, unread_results
 from prevalence.readers.fields import escaped
 from prevalence.readers.jsonfiles import json_lines
-from prevalence.writers import finished_rows, lock, named_output
+from prevalence.runs.earlier import finished_rows
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -85,7 +85,7 @@ def meteor_words(text: str) -> tuple[str, ...]:
     """
     from nltk.tokenize import NLTKWordTokenizer
 
-    from prevalence.sentences import NLTK_PUNKT, get_splitter
+    from prevalence.text.sentences import NLTK_PUNKT, get_splitter
 
     tokenizer = NLTKWordTokenizer()
     sentences = get_splitter(NLTK_PUNKT)(text)

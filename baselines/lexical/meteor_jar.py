@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.baselines.rules import comparing
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.paths import expanded_path
+from prevalence.files import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -26,7 +26,7 @@ from prevalence.baselines.lexical.s3_features import (
 )
 from prevalence.baselines.rules import JOINT, comparing
 from prevalence.errors import ConfigurationError, ModelError
-from prevalence.paths import expanded_path
+from prevalence.files import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -31,7 +31,7 @@ from prevalence.baselines.lexical.rouge import (
     words_of,
 )
 from prevalence.errors import InputError
-from prevalence.paths import expanded_path
+from prevalence.files import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

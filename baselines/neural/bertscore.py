@@ -19,7 +19,7 @@ from prevalence.baselines.neural.frequencies import PreparedMetric, Weights
 from prevalence.baselines.neural.vectors import layer_option, open_encoder
 from prevalence.baselines.rules import comparing
 from prevalence.errors import ConfigurationError
-from prevalence.paths import expanded_path
+from prevalence.files import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

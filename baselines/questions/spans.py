@@ -17,7 +17,7 @@ from prevalence.baselines.neural.runner import open_runner
 from prevalence.claims.english import Token, tagged
 from prevalence.errors import ConfigurationError, ModelError
 from prevalence.scorers.qafe import answer_places
-from prevalence.sentences import punkt_sentences
+from prevalence.text.sentences import punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from prevalence.baselines.neural.runner import Tokens
     from prevalence.baselines.protocol import Runtime
-    from prevalence.sentences import Sentence
+    from prevalence.text.sentences import Sentence
 
 __all__ = ["CHUNKS", "NAMES", "RULES", "WORDS", "Span", "SpanFinder", "chunks", "names", "words"]
 

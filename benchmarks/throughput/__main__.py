@@ -165,7 +165,7 @@ def _write(
 ) -> None:
     """Write what there is so far; each model replaces the files of the one before."""
     from benchmarks.throughput.tables import plot_throughput, throughput_csv, throughput_json
-    from prevalence.writers import atomic_file
+    from prevalence.files import atomic_file
 
     folder.mkdir(parents=True, exist_ok=True)
     stem = "throughput-" + "".join(c for c in about["date"][:19] if c.isdigit() or c == "T")

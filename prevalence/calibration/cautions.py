@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.labelled.documents import group_named
-from prevalence.language import counted
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

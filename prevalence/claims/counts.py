@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from prevalence.claims.asides import asides
-from prevalence.marks import blanked, places_of, spoken
-from prevalence.sentences import Sentence, says_anything
+from prevalence.text.markdown import blanked, places_of, spoken
+from prevalence.text.sentences import Sentence, says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ def gathered(sentences: Iterable[Sentence], text: str) -> tuple[Sentence, ...]:
     A count at the beginning of a sentence goes to the one before it in the line, and one that
     stands alone to the one before it, unless that has a count already.
 
-    >>> from prevalence.sentences import get_splitter
+    >>> from prevalence.text.sentences import get_splitter
     >>> text = "It lasts. (7 reviews) It leaks. (3 reviews)"
     >>> [sentence.text for sentence in gathered(get_splitter()(text), text)]
     ['It lasts. (7 reviews)', 'It leaks. (3 reviews)']

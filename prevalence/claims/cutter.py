@@ -19,9 +19,9 @@ from prevalence.claims.english import tagged
 from prevalence.claims.labels import MOST_WORDS, drafts_of
 from prevalence.claims.quantities import counts_others, quantified, without_words
 from prevalence.claims.speakers import after_frame, people_at
-from prevalence.marks import blanked, places_of
 from prevalence.records import CLAIMS
-from prevalence.sentences import Sentence, get_splitter
+from prevalence.text.markdown import blanked, places_of
+from prevalence.text.sentences import Sentence, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from prevalence.claims.drafts import Draft
     from prevalence.claims.english import Token
     from prevalence.records import Summary
-    from prevalence.sentences import Splitter
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["CLAIMS", "MOST_WORDS", "Claim", "cut", "given", "stated_claim"]
 

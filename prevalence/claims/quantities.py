@@ -18,7 +18,7 @@ from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
-from prevalence.marks import closed, without_marks
+from prevalence.text.markdown import closed, without_marks
 
 __all__ = ["Quantified", "counts_others", "quantified", "without_words"]
 

@@ -33,10 +33,10 @@ from prevalence.cli.outputs import (
     screen,
 )
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.runs.running import Incomplete, Tally, run
 from prevalence.runs.selection import Selection
 from prevalence.scorers.registry import ScorerOptions
+from prevalence.wording import counted
 from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:

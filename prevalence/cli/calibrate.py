@@ -320,7 +320,7 @@ def _write(options: _Options, rows: Sequence[ScorerRow]) -> None:
         return
     from prevalence.calibration import Calibration, best_of
     from prevalence.errors import InputError
-    from prevalence.writers import atomic_file
+    from prevalence.files import atomic_file
 
     best = best_of(rows)
     if best.decider.threshold >= 1.0:
@@ -371,8 +371,8 @@ def _note(options: _Options, rows: Sequence[ScorerRow], sets: dict[str, JudgedPa
     """Say what is wrong with the pairs and the figures, and what was written."""
     from prevalence.calibration import best_of, set_cautions, use_caution
     from prevalence.cli.errors import note
-    from prevalence.language import counted
     from prevalence.models.registry import trained_on
+    from prevalence.wording import counted
 
     for line in set_cautions(sets["dev"], sets.get("test")):
         note(line)

@@ -22,15 +22,15 @@ from prevalence.cli.options import (
     refuse_given,
 )
 from prevalence.cli.outputs import check_lines, write_records
-from prevalence.language import counted
 from prevalence.records import Product
+from prevalence.runs.earlier import finished_records, without_key
 from prevalence.runs.resuming import Finished, record_mark, record_marks
 from prevalence.runs.running import Tally, chunks
 from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
-from prevalence.sentences import SPLITTERS, get_splitter
 from prevalence.signature import build_signature
-from prevalence.writers import finished_records, without_key
+from prevalence.text.sentences import SPLITTERS, get_splitter
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

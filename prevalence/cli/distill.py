@@ -19,8 +19,8 @@ from prevalence.cli.options import (
     several_names,
 )
 from prevalence.cli.outputs import check_output, keeping_pairs
-from prevalence.language import counted
 from prevalence.scorers.registry import ScorerOptions
+from prevalence.wording import counted
 
 __all__ = ["distill"]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prevalence.cli.options import open_cache_folder, option, together
+from prevalence.files import expanded_path
 from prevalence.models.devices import ALL_DEVICES
-from prevalence.paths import expanded_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -29,11 +29,11 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_lines, kept_in, line_file, line_writer, print_json
 from prevalence.errors import BackendError, ConfigurationError, InputError
-from prevalence.language import counted
+from prevalence.files import atomic_file
 from prevalence.records import BadRecord
 from prevalence.runs.running import Incomplete, Tally, run
 from prevalence.runs.selection import Selection
-from prevalence.writers import atomic_file
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -18,7 +18,7 @@ from prevalence.cli.options import (
     together,
 )
 from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
-from prevalence.language import counted, first_of
+from prevalence.wording import counted, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -14,11 +14,12 @@ import click
 from prevalence.cli.errors import note
 from prevalence.cli.options import NamingFiles
 from prevalence.errors import InputError
-from prevalence.language import counted
+from prevalence.files import is_stream, lock, named_output
 from prevalence.readers.streams import display
 from prevalence.report.text import inert
 from prevalence.runs.running import Incomplete, run
-from prevalence.writers import JsonLinesWriter, is_stream, lock, named_output
+from prevalence.wording import counted
+from prevalence.writers import JsonLinesWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

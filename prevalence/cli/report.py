@@ -19,10 +19,10 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_page, refuse_repeats
 from prevalence.errors import InputError
-from prevalence.language import counted, first_of
 from prevalence.readers.streams import display
 from prevalence.report.contents import DOUBT
 from prevalence.signature import differences
+from prevalence.wording import counted, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -243,9 +243,9 @@ def write_report(
         plots: whether to put plots into it.
         quiet: say nothing.
     """
+    from prevalence.files import atomic_file
     from prevalence.report.page import Page, render
     from prevalence.report.pages import LARGE, report_in, split_pages
-    from prevalence.writers import atomic_file
 
     pictures = _pictures(contents) if plots else ()
     before = report_in(output) if pages else None

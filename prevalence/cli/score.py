@@ -46,23 +46,16 @@ from prevalence.cli.outputs import (
 )
 from prevalence.cli.score_notes import note_work, nothing_left, print_table
 from prevalence.errors import InputError
-from prevalence.language import counted
+from prevalence.files import atomic_file, is_stream
 from prevalence.records import Product
+from prevalence.runs.earlier import drop_last_row, finished_rows
 from prevalence.runs.resuming import Finished, rest_of
 from prevalence.runs.running import Incomplete, Tally, run
 from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.presets import PRESETS
-from prevalence.writers import (
-    CsvWriter,
-    JsonLinesWriter,
-    JsonWriter,
-    RowWriter,
-    atomic_file,
-    drop_last_row,
-    finished_rows,
-    is_stream,
-)
+from prevalence.wording import counted
+from prevalence.writers import CsvWriter, JsonLinesWriter, JsonWriter, RowWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -70,10 +63,10 @@ if TYPE_CHECKING:
 
     from prevalence.cli.progress import RunProgress
     from prevalence.distributed import DistributedEngine
-    from prevalence.report.systems import SystemTable
     from prevalence.scored import ScoredSummary
     from prevalence.scoring.engine import Engine
     from prevalence.scoring.others import OtherProducts
+    from prevalence.scoring.systems import SystemTable
 
     Scoring = Engine | DistributedEngine
     Records = Selection | DistributedEngine
@@ -351,7 +344,7 @@ class _Rows(Tally["ScoredSummary"]):
     """What becomes of rows: statistics, explanations and error lines."""
 
     def __init__(self, options: _Options) -> None:
-        from prevalence.report.systems import SystemTable
+        from prevalence.scoring.systems import SystemTable
 
         in_rows = options.output is not None or options.screen_format != "table"
         super().__init__(options.output, note, limited=in_rows)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from prevalence.cli.errors import note
 from prevalence.cli.outputs import note_doubtful
-from prevalence.language import counted
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prevalence.distributed import DistributedEngine
     from prevalence.nli.pairs import ScorerCounts
-    from prevalence.report.systems import SystemStatistics, SystemTable
     from prevalence.runs.running import Tally
     from prevalence.scored import ScoredSummary
     from prevalence.scoring.engine import Engine, WorkCounts
+    from prevalence.scoring.systems import SystemStatistics, SystemTable
     from prevalence.stats.correction import ErrorRates
 
 __all__ = ["note_work", "nothing_left", "print_table"]
@@ -46,8 +46,8 @@ def print_table(
         print_signatures,
         system_table,
     )
-    from prevalence.report.standings import standings, standings_table
-    from prevalence.report.systems import RESAMPLES
+    from prevalence.report.standings import standings_table
+    from prevalence.scoring.systems import RESAMPLES, standings
 
     console = make_console()
     counts = {test: resamples or RESAMPLES[test] for test in RESAMPLES}

@@ -42,9 +42,9 @@ def write_sheets(report: Report, *, form: str | None, output: Path | None) -> No
     Raises:
         click.UsageError: the format cannot be told, or the folder is missing.
     """
+    from prevalence.files import atomic_file
     from prevalence.report.sheets import render
     from prevalence.report.text import inert
-    from prevalence.writers import atomic_file
 
     if output is None:
         text = render(report, form or "table")

@@ -18,12 +18,12 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.cli.outputs import check_lines, write_records
-from prevalence.language import counted
 from prevalence.models.devices import PRECISIONS
 from prevalence.runs.running import Tally
 from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
-from prevalence.sentences import SPLITTERS
+from prevalence.text.sentences import SPLITTERS
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from prevalence.simplify.rewriting import RewriteCounts

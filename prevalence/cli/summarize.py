@@ -32,15 +32,15 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import check_lines, write_records
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED
 from prevalence.runs.running import Tally, chunks
 from prevalence.runs.selection import Selection
 from prevalence.scoring.options import ScoringOptions
-from prevalence.sentences import SPLITTERS
 from prevalence.summarize.candidates import LengthRule
 from prevalence.summarize.extract import METHODS, SEARCHES, SummaryOptions
 from prevalence.summarize.products import Target
+from prevalence.text.sentences import SPLITTERS
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -17,10 +17,10 @@ from prevalence.cli.options import (
 )
 from prevalence.cli.outputs import note_doubtful, note_uncalibrated, print_json
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.records import Product
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.unread_values import UnreadValues
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from prevalence.api import OpinionPrevalence

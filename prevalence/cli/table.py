@@ -19,8 +19,8 @@ from prevalence.cli.outputs import refuse_repeats
 from prevalence.cli.report import note_differences
 from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.readers.streams import display
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ import click
 from prevalence.cli.errors import note
 from prevalence.cli.help import ShortHelp
 from prevalence.cli.options import FILE_PATH, FOLDER_PATH, quiet_option
-from prevalence.language import counted
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from prevalence.training.export import HeldOutResult

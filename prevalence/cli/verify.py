@@ -20,10 +20,10 @@ from prevalence.cli.options import (
     seed_option,
 )
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.report.text import one_line
 from prevalence.runs.selection import Selection
 from prevalence.scorers.registry import ScorerOptions
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from prevalence.errors import InputError, first_line
+from prevalence.files import lock, named_output
 from prevalence.readers.parquet import parquet
 from prevalence.readers.streams import display
-from prevalence.scored import PROFILE_FIGURES, ScoredSummary
-from prevalence.writers import SENTENCE_KINDS, lock, named_output, sentence_count
+from prevalence.scored import PROFILE_FIGURES, SENTENCE_KINDS, ScoredSummary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ COLUMNS: _Columns = {
     **_own("string", "id", "system"),
     **_own("float64", "prevalence", "soft_prevalence", "corrected", "ceiling"),
     **_own("int64", "n_reviews", "n_sentences"),
-    **{kind: ("int64", partial(sentence_count, kind=kind)) for kind in SENTENCE_KINDS},
+    **{kind: ("int64", methodcaller("sentence_count", kind)) for kind in SENTENCE_KINDS},
     **_own("int64", "contradictions", "self_contradictions"),
     **_own("string", "error", "warning", "input_digest", "signature"),
     **{name: ("float64", partial(_figure, name)) for name in PROFILE_FIGURES},

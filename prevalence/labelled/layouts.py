@@ -18,8 +18,8 @@ from prevalence.labelled.documents import (
     parse_label,
     text_of,
 )
-from prevalence.sentences import get_splitter
 from prevalence.signature import TRIVIAL_TEMPLATES
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

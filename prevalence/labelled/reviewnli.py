@@ -16,7 +16,7 @@ from prevalence.labelled.documents import Document, Record, items_of, text_of
 from prevalence.labelled.layouts import LabelMode, judged_document
 from prevalence.readers import read_products
 from prevalence.records import Product
-from prevalence.sentences import punkt_sentences
+from prevalence.text.sentences import punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

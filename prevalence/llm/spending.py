@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.language import counted
 from prevalence.llm.protocol import Response, request_key
 from prevalence.llm.store import StoredBackend
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

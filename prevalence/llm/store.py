@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import BackendError
-from prevalence.language import counted
 from prevalence.llm.protocol import Response, request_key
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from prevalence.errors import ModelError
+from prevalence.files import expanded_path
 from prevalence.models.registry import REGISTRY, SHIPPED, Checkpoint, lookup
-from prevalence.paths import expanded_path
 
 __all__ = [
     "folder_digest",

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from prevalence.errors import ModelError
+from prevalence.files import file_digest
 from prevalence.models.error_rates import read_errors_file
-from prevalence.paths import file_digest
 
 __all__ = [
     "BASE",

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.readers.fields import (
     FieldError,
     Item,
@@ -26,6 +25,7 @@ from prevalence.readers.native import listed_summaries
 from prevalence.readers.products import json_values
 from prevalence.readers.tables import TableSummary, summary_rows
 from prevalence.records import BadRecord, Product
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.readers.columns import (
     Columns,
     advice_on_systems,
@@ -37,6 +36,7 @@ from prevalence.readers.jsonfiles import decode_line
 from prevalence.readers.native import DEFAULT_SYSTEM, listed_reviews
 from prevalence.readers.streams import MAX_LINE_BYTES, Source
 from prevalence.records import LONE_SURROGATE, RATING, BadRecord, well_formed
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,10 +16,10 @@ from prevalence.baselines.judges.packs import (
     method_names,
 )
 from prevalence.baselines.registry import lacking, missing
-from prevalence.language import first_of
 from prevalence.report.console import make_table, plain
 from prevalence.report.sheets import finite
 from prevalence.report.text import one_line
+from prevalence.wording import first_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group
 from rich.text import Text
 
-from prevalence.language import counted
 from prevalence.report.console import make_table, plain
 from prevalence.report.text import shown_number
 from prevalence.stats.resampling import FEWEST_PRODUCTS
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

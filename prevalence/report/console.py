@@ -9,18 +9,18 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from prevalence.language import counted
 from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.text import one_line, shown_number
 from prevalence.signature import with_parts
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prevalence.api import StatementSupport
     from prevalence.records import Review
-    from prevalence.report.systems import SystemComparison, SystemStatistics
     from prevalence.scored import Profile, ScoredSentence, ScoredSummary
+    from prevalence.scoring.systems import SystemComparison, SystemStatistics
     from prevalence.stats.resampling import Interval
 
 __all__ = [

@@ -16,10 +16,10 @@ from prevalence.errors import InputError
 from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import metric_key, quantity_note
-from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
 from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
 from prevalence.scoring.conditions import as_rating
+from prevalence.scoring.systems import SystemStatistics, SystemTable
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -30,7 +30,7 @@ from prevalence.stats.resampling import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from prevalence.report.standings import Standing
+    from prevalence.scoring.systems import Standing
 
 __all__ = [
     "REFERENCES",
@@ -389,7 +389,7 @@ class Contents:
 
     def _standings(self) -> dict[str, Standing]:
         """By system, the best first; empty without a second system."""
-        from prevalence.report.standings import standings
+        from prevalence.scoring.systems import standings
 
         resamples = self._resamples or DEFAULT_RESAMPLES
         found = standings(self.table, resamples=resamples, seed=self._seed)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from prevalence.language import counted
 from prevalence.meta.conventions import cut
 from prevalence.meta.means import MARKED, model_means, ranks
 from prevalence.report.directions import direction
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.resampling import FEWEST_PRODUCTS
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

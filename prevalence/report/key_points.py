@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from prevalence.language import counted
 from prevalence.report.sheets import Cell, Printer, Report, Sheet
 from prevalence.stats.resampling import FEWEST_PRODUCTS
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,12 +13,12 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from prevalence.language import counted
 from prevalence.report.calibration import applied_figures
 from prevalence.report.contents import NOT_ASKED, unseen_figures
 from prevalence.report.names import figure_name
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import decimals_of, one_line
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.meta.correlate import Pairing, score_grids
 from prevalence.meta.preferences import (
     Preferences,
@@ -20,6 +19,7 @@ from prevalence.meta.preferences import (
 )
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 from prevalence.stats.coefficients import mean_coefficient
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.console import Group
 from rich.text import Text
 
 from prevalence.report.console import make_table, plain
 from prevalence.report.text import shown_number
-from prevalence.stats.paired import PairedDifference, PairedDifferences, tied_groups
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 
 if TYPE_CHECKING:
@@ -18,42 +16,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from prevalence.report.systems import SystemTable
+    from prevalence.scoring.systems import Standing
+    from prevalence.stats.paired import PairedDifference
 
-__all__ = ["Standing", "behind_figures", "standings", "standings_table"]
-
-
-class Standing(NamedTuple):
-    """A system's place.
-
-    Attributes:
-        group: number of its group, from 1; see :func:`~prevalence.stats.paired.tied_groups`.
-        system: its name.
-        behind: how far it lies below the best system; None for the best one itself.
-    """
-
-    group: int
-    system: str
-    behind: PairedDifference | None
-
-
-def standings(table: SystemTable, *, resamples: int, seed: int) -> list[Standing]:
-    """The scored systems from the best to the worst.
-
-    Args:
-        table: their scores by product.
-        resamples: of the bootstrap over products.
-        seed: of the generator.
-    """
-    scores = {name: table.product_scores(name) for name in table.systems}
-    scores = {name: found for name, found in scores.items() if not math.isnan(found.mean)}
-    ordered = sorted(scores, key=lambda name: -scores[name].mean)
-    differences = PairedDifferences(scores, resamples=resamples, seed=seed)
-    groups = tied_groups(ordered, differences)
-    return [
-        Standing(group, name, differences(ordered[0], name) if name != ordered[0] else None)
-        for group, name in zip(groups, ordered, strict=True)
-    ]
+__all__ = ["behind_figures", "standings_table"]
 
 
 def standings_table(found: Sequence[Standing]) -> RenderableType:

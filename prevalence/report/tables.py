@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 from prevalence.report.console import system_columns
 from prevalence.report.names import figure_name, quantity_note
 from prevalence.report.sheets import Cell, Places, Report, Sheet
-from prevalence.report.standings import standings
-from prevalence.report.systems import SystemStatistics, SystemTable
 from prevalence.report.text import shown_number
-from prevalence.scored import PROFILE_FIGURES
+from prevalence.scored import PROFILE_FIGURES, SENTENCE_KINDS
+from prevalence.scoring.systems import SystemStatistics, SystemTable, standings
 from prevalence.signature import differences, with_parts
 from prevalence.stats.resampling import DEFAULT_RESAMPLES, DEFAULT_SEED, FEWEST_PRODUCTS
-from prevalence.writers import SENTENCE_KINDS, sentence_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,7 +121,7 @@ def _of_summary(row: ScoredSummary) -> dict[str, Any]:
         "ceiling_share": row.ceiling_share,
         "n_reviews": row.n_reviews,
         "n_sentences": row.n_sentences,
-        **{kind: sentence_count(row, kind) for kind in SENTENCE_KINDS},
+        **{kind: row.sentence_count(kind) for kind in SENTENCE_KINDS},
         "contradictions": row.contradictions if known else None,
         "self_contradictions": row.self_contradictions if known else None,
         **{name: getattr(row.profile, name, None) for name in PROFILE_FIGURES},

@@ -21,7 +21,7 @@ from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
-from prevalence.sentences import VERBATIM, spaced
+from prevalence.text.sentences import VERBATIM, spaced
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
@@ -219,9 +219,9 @@ def _scored(row: ScoredSummary, prevalence: float) -> Tally:
         prevalence=prevalence,
         scored=1,
         sentences=row.n_sentences,
-        trivial=sum(s.trivial for s in row.sentences),
-        redundant=sum(s.redundant_with is not None for s in row.sentences),
-        unsupported=sum(s.unsupported for s in counted),
+        trivial=row.sentence_count("trivial") or 0,
+        redundant=row.sentence_count("redundant") or 0,
+        unsupported=row.sentence_count("unsupported") or 0,
         contradicted=sum((s.contradicted_by or 0) > (s.support or 0) for s in counted),
         judged=sum(s.contradicts is not None for s in row.sentences),
     )

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 from prevalence.errors import PrevalenceError
-from prevalence.language import counted
 from prevalence.records import BadRecord, Product
 from prevalence.runs.resuming import rest_of, skip_finished
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

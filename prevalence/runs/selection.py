@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.records import BadRecord, Product
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, InputError, ModelError, first_line
+from prevalence.files import expanded_path
 from prevalence.metric import check_threshold
 from prevalence.models.checkpoint import Network
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
-from prevalence.paths import expanded_path
 from prevalence.scorers.reading import (
     TOO_LONG,
     WORK_UNIT,

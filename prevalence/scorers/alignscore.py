@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError, ModelError, first_line
+from prevalence.files import expanded_path
 from prevalence.models.checkpoint import Layout, Network, read_config, read_tensors
 from prevalence.models.location import resolve
-from prevalence.paths import expanded_path
 from prevalence.scorers.factcheck import FactChecker, Rule
 from prevalence.scorers.units import sentences_of
 

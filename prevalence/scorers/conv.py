@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import ConfigurationError, ModelError, first_line
+from prevalence.files import expanded_path
 from prevalence.nli.pairs import FLAG_TOO_LONG
-from prevalence.paths import expanded_path
 from prevalence.scorers.summac import MOST_UNITS, Granularity
 from prevalence.scorers.units import GRANULARITIES, UnitAnswers, UnitCutter, UnitScorer, models_of
 

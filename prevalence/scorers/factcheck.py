@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ModelError
+from prevalence.files import expanded_path
 from prevalence.metric import check_threshold
 from prevalence.models.lengths import asked_length
 from prevalence.models.registry import REGISTRY, lookup, stated_config
 from prevalence.nli.pairs import FLAG_TRUNCATED, ScorerTraits
 from prevalence.nli.scorer import rounding_doubt
-from prevalence.paths import expanded_path
 from prevalence.scorers.reading import (
     TOO_LONG,
     WORK_UNIT,

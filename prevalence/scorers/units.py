@@ -21,7 +21,7 @@ from prevalence.nli.pairs import (
     Progress,
     TextTable,
 )
-from prevalence.sentences import NLTK_PUNKT, get_splitter, punkt_sentences
+from prevalence.text.sentences import NLTK_PUNKT, get_splitter, punkt_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,8 +58,8 @@ def sentences_of(text: str, splitter: str | None = None) -> list[str]:
 
     Args:
         text: any.
-        splitter: a name that :func:`prevalence.sentences.get_splitter` knows; None for
-            :func:`prevalence.sentences.punkt_sentences`.
+        splitter: a name that :func:`prevalence.text.sentences.get_splitter` knows; None for
+            :func:`prevalence.text.sentences.punkt_sentences`.
 
     >>> sentences_of("They fit. I love them!")
     ['They fit.', 'I love them!']

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
 from prevalence.summarize.candidates import Candidates, LengthRule
 from prevalence.summarize.greedy import greedy
 from prevalence.summarize.questions import PairJudge
+from prevalence.text.sentences import says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import PairPlan, PairScores, TextTable
     from prevalence.scoring.conditions import Where
     from prevalence.scoring.job import SummaryJob
-    from prevalence.sentences import Splitter
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["Ceilings"]
 

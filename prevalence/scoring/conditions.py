@@ -19,15 +19,15 @@ from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.language import counted, first_of
 from prevalence.records import well_formed
 from prevalence.signature import safe
+from prevalence.wording import counted, first_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from prevalence.records import Product, Review, Summary
-    from prevalence.sentences import Sentence
+    from prevalence.text.sentences import Sentence
 
 __all__ = [
     "STATEMENTS",

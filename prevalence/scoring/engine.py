@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import clearly_foreign, probably_english
 from prevalence.metric import near
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
@@ -36,9 +35,10 @@ from prevalence.scoring.job import SummaryJob, scored_summary
 from prevalence.scoring.options import UNITS, ScoringOptions
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
 from prevalence.scoring.unread_values import UnreadValues
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
 from prevalence.signature import build_signature, safe, trivial_template
 from prevalence.stats.correction import corrected_share
+from prevalence.text.languages import clearly_foreign, probably_english
+from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

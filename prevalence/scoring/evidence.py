@@ -14,13 +14,13 @@ import numpy as np
 
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
 from prevalence.scored import SHOWN_DECIMALS, Passage
-from prevalence.sentences import Sentence
+from prevalence.text.sentences import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from prevalence.scoring.job import SummaryJob
-    from prevalence.sentences import Splitter
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["PassageSearch"]
 

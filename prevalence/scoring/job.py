@@ -11,14 +11,14 @@ import numpy as np
 from prevalence import metric
 from prevalence.claims.comparison import agreement
 from prevalence.errors import InputError
-from prevalence.language import counted
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
 from prevalence.records import CLAIMS, input_digest
 from prevalence.scored import SHOWN_DECIMALS, ScoredSentence, ScoredSummary
 from prevalence.scoring.conditions import Restriction
-from prevalence.sentences import says_anything
 from prevalence.signature import statement_of
+from prevalence.text.sentences import says_anything
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import PairPlan, TextTable
     from prevalence.records import Product, Review, Summary
     from prevalence.scored import Passage, Profile
-    from prevalence.sentences import Sentence, Splitter
     from prevalence.stats.arrays import Ints
+    from prevalence.text.sentences import Sentence, Splitter
 
 __all__ = ["SummaryJob", "scored_summary"]
 

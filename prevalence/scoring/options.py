@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import LANGUAGES
 from prevalence.scorers.options import check_numbers, described, documented
 from prevalence.scoring.conditions import Restriction, Where, parse_groups
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 from prevalence.signature import trivial_template
+from prevalence.text.languages import LANGUAGES
+from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
 
 __all__ = ["UNITS", "ScoringOptions"]
 

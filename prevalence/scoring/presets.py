@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from prevalence.errors import ConfigurationError
 from prevalence.models.registry import lookup
 from prevalence.scorers.registry import FAMILIES
-from prevalence.sentences import NLTK_PUNKT
+from prevalence.text.sentences import NLTK_PUNKT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

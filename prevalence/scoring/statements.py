@@ -25,17 +25,17 @@ import numpy as np
 from prevalence import metric
 from prevalence.nli.pairs import FLAG_TOO_LONG, no_pairs
 from prevalence.scored import LeftOut
-from prevalence.sentences import says_anything
 from prevalence.summarize.candidates import Candidates, number_of
 from prevalence.summarize.greedy import upper_bounds
+from prevalence.text.sentences import says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from prevalence.nli.pairs import PairPlan, PairScores, TextTable
     from prevalence.scoring.conditions import Where
-    from prevalence.sentences import Splitter
     from prevalence.stats.arrays import Bools, Floats, Ints
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["ASKED", "Coverage", "Statements", "coverage_interval"]
 

@@ -16,8 +16,8 @@ from prevalence.claims.quantities import Quantified, quantified
 from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
-from prevalence.sentences import DEFAULT_MAX_SENTENCES, Sentence, Splitter
-from prevalence.tags import plain
+from prevalence.text.html import plain
+from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, Sentence, Splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

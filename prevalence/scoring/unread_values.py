@@ -10,9 +10,9 @@ import json
 from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from prevalence.language import counted
 from prevalence.records import RATING
 from prevalence.scoring.conditions import as_rating, field_of, kind_of, rated_of, review_fields
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,7 +16,7 @@ from prevalence.records import BadRecord
 from prevalence.scored import SHOWN_DECIMALS, ScoredSummary
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import UNITS, ScoringOptions
-from prevalence.sentences import DEFAULT_MAX_SENTENCES
+from prevalence.text.sentences import DEFAULT_MAX_SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from prevalence.runs.earlier import finished_records, without_key
 from prevalence.runs.resuming import Finished, record_mark, record_marks
 from prevalence.runs.running import chunks
-from prevalence.writers import finished_records, without_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

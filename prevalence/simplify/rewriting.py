@@ -13,16 +13,16 @@ from prevalence.errors import BackendError, ConfigurationError
 from prevalence.models.checkpoint import quiet_transformers
 from prevalence.models.devices import RoomErrorsPassed
 from prevalence.nli.tokens import cleaner
-from prevalence.sentences import get_splitter
 from prevalence.signature import package_version
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import torch
 
-    from prevalence.sentences import Splitter
     from prevalence.simplify.checkpoint import SeqToSeq
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["RewriteCounts", "RewriteOptions", "Simplifier", "most_sentences"]
 

@@ -13,8 +13,8 @@ from prevalence.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from prevalence.sentences import Splitter
     from prevalence.stats.arrays import Ints
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["Candidates", "LengthRule", "Place", "closed", "has_content", "number_of"]
 
@@ -57,7 +57,7 @@ class LengthRule:
         Raises:
             InputError: it has no sentence.
 
-        >>> from prevalence.sentences import get_splitter
+        >>> from prevalence.text.sentences import get_splitter
         >>> LengthRule.like("They fit. They last.", get_splitter()).characters
         15.0
         """

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Summary
+from prevalence.runs.earlier import finished_records
 from prevalence.runs.resuming import Finished, Mark
 from prevalence.summarize.candidates import LengthRule
-from prevalence.writers import finished_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from prevalence.sentences import Splitter
+    from prevalence.text.sentences import Splitter
 
 __all__ = ["EXTRACT_KEY", "Target"]
 

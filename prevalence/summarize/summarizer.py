@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.sentences import get_splitter
 from prevalence.signature import build_signature, statement_of, trivial_template, with_parts
 from prevalence.summarize.candidates import Candidates, has_content, number_of
 from prevalence.summarize.extract import Extract, ExtractedSentence, SummaryOptions
 from prevalence.summarize.greedy import FEW, greedy
 from prevalence.summarize.questions import Calls, PairJudge
 from prevalence.summarize.rivals import centroid_order, drawn, leading, lexrank_scores
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

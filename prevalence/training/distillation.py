@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.files import atomic_file
 from prevalence.labelled import Target
 from prevalence.labelled.documents import mean_target
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, TextTable
-from prevalence.sentences import get_splitter
-from prevalence.writers import atomic_file
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from safetensors.torch import load_file, save_file
 
+from prevalence.files import file_digest
 from prevalence.models.checkpoint import FIRST, PREMISE_FIRST, quiet_transformers
 from prevalence.models.error_rates import ERRORS_FILE
 from prevalence.models.quantized import pack_rows
 from prevalence.models.registry import HELD_OUT
 from prevalence.nli.self_test import write_golden
-from prevalence.paths import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from prevalence.calibration import set_cautions
 from prevalence.errors import ConfigurationError
-from prevalence.language import counted
 from prevalence.models.registry import trained_on
 from prevalence.training.model import resolve_base
 from prevalence.training.recipe import BY_RECIPE
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

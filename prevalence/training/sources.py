@@ -9,8 +9,8 @@ import numpy as np
 
 from prevalence.calibration import label_caution
 from prevalence.errors import ConfigurationError, InputError
+from prevalence.files import file_digest
 from prevalence.labelled import Document, JudgedPairs, check_summaries, read_documents
-from prevalence.paths import file_digest
 from prevalence.training.mixture import finds_examples
 
 if TYPE_CHECKING:

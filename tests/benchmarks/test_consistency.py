@@ -52,7 +52,7 @@ def test_stored_answers_count_only_for_their_own_pairs(data, tmp_path):
     answers = {"source_sha256": "other", "entailment": [0.5] * 12}
     (folder / "held_out.json").write_text(json.dumps(answers))
     assert consistency.held_out(str(folder), path) is None
-    from prevalence.paths import file_digest
+    from prevalence.files import file_digest
 
     answers["source_sha256"] = file_digest(path)
     (folder / "held_out.json").write_text(json.dumps(answers))
@@ -61,7 +61,7 @@ def test_stored_answers_count_only_for_their_own_pairs(data, tmp_path):
 
 
 def test_readings_count_only_for_their_own_pairs(data, tmp_path, monkeypatch):
-    from prevalence.paths import file_digest
+    from prevalence.files import file_digest
 
     path = data / consistency.PAIRS
     readings = tmp_path / "readings.json"

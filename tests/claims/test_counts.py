@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.claims.counts import gathered, without_counts
-from prevalence.sentences import Sentence, get_splitter
+from prevalence.text.sentences import Sentence, get_splitter
 
 PIECES = [
     "It lasts.", "It leaks", "(7 reviews)", "(7 of 10 reviews)", "[5 reviewers]", "(4 of 5 stars)",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prevalence.claims import MOST_WORDS, cut, given, stated_claim
 from prevalence.claims.quantities import quantified
 from prevalence.records import Summary
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 
 def texts(sentence):

@@ -25,7 +25,7 @@ LARGEST_FILE = 64 << 20
 LOADED = (
     "numpy", "scipy.stats", "rich.console", "rich.table", "prevalence.api", "prevalence.cli.errors",
     "prevalence.scoring.engine", "prevalence.scorers.rouge", "prevalence.baselines.registry",
-    "prevalence.meta.sources", "prevalence.report.sheets", "prevalence.report.systems",
+    "prevalence.meta.sources", "prevalence.report.sheets", "prevalence.scoring.systems",
     "prevalence.report.console", "prevalence.calibration", "prevalence.labelled",
 )  # fmt: skip
 

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from prevalence.report.console import explanation, make_console, system_table
-from prevalence.report.systems import SystemTable
 from prevalence.scored import ScoredSentence, ScoredSummary
+from prevalence.scoring.systems import SystemTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -167,7 +167,7 @@ import os, signal, sys
 from pathlib import Path
 
 from prevalence.cli.errors import reported
-from prevalence.writers import atomic_file
+from prevalence.files import atomic_file
 
 with reported(lambda: False), atomic_file(Path("rows.json")) as file:
     file.write("[")

@@ -31,12 +31,12 @@ from pathlib import Path
 
 import nltk.stem.porter, numpy, rich.progress
 import prevalence.cli.progress, prevalence.cli.score, prevalence.report.console
-import prevalence.report.systems, prevalence.scoring.engine, prevalence.nli.cache
+import prevalence.scoring.systems, prevalence.scoring.engine, prevalence.nli.cache
 from prevalence.cli import main
 from prevalence.scorers import rouge
 from prevalence.scorers.rouge import RougeScorer as Scorer
 from prevalence.nli.cache import PairCache
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 folder, kills = Path(sys.argv[1]), int(sys.argv[2])
 get_splitter()("Loaded once. For all.")

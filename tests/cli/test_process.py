@@ -15,8 +15,8 @@ import click
 import pytest
 
 from prevalence.cli import main
-from prevalence.language import counted
 from prevalence.models.registry import EMBEDDED, REGISTRY
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from prevalence.language import counted
 from prevalence.readers import read_products
 from prevalence.scorers.rouge import RougeScorer
 from prevalence.scoring.engine import Engine
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,8 @@ from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.nli.pairs import PairScorer, PairScores, ScorerTraits
 from prevalence.readers import read_products
 from prevalence.runs.resuming import Finished, skip_finished
-from prevalence.writers import JsonLinesWriter, finished_rows
+from prevalence.runs.earlier import finished_rows
+from prevalence.writers import JsonLinesWriter
 
 folder, kill_after = Path(sys.argv[1]), int(sys.argv[2])
 output = folder / "rows.jsonl"

@@ -17,9 +17,9 @@ from prevalence.errors import BackendError, InputError, ModelError
 from prevalence.nli.pairs import PairScorer
 from prevalence.readers import read_products
 from prevalence.readers.streams import EmptyInputError
+from prevalence.runs.earlier import finished_rows
 from prevalence.runs.resuming import Finished, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.writers import finished_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,10 +14,10 @@ from prevalence.errors import ConfigurationError, ModelError
 from prevalence.models.error_rates import ERRORS_FILE, error_rates_of, read_errors_file
 from prevalence.nli.scorer import NLIScorer
 from prevalence.records import Product, Review, Summary
-from prevalence.report.systems import SystemTable
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine
 from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.systems import SystemTable
 from prevalence.stats.correction import ErrorRates
 
 TINY = Path(__file__).parents[1] / "golden" / "inputs" / "tiny-nli"

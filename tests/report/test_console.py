@@ -20,8 +20,8 @@ from prevalence.report.console import (
     support_view,
     system_table,
 )
-from prevalence.report.systems import SystemComparison, SystemStatistics
 from prevalence.scored import ScoredSentence, ScoredSummary
+from prevalence.scoring.systems import SystemComparison, SystemStatistics
 from prevalence.stats.resampling import Interval
 
 if TYPE_CHECKING:

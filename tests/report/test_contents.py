@@ -14,9 +14,8 @@ from prevalence.errors import InputError
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report.contents import Contents
 from prevalence.report.rows import read_rows
-from prevalence.report.standings import standings
-from prevalence.report.systems import SystemTable
 from prevalence.scored import PROFILE_FIGURES, ScoredSummary
+from prevalence.scoring.systems import SystemTable, standings
 
 
 def filled(rows, **options):

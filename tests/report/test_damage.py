@@ -14,9 +14,9 @@ from prevalence.errors import InputError
 from prevalence.report.console import explanation
 from prevalence.report.contents import Contents
 from prevalence.report.page import render
-from prevalence.report.systems import SystemTable
 from prevalence.report.tables import TABLES
 from prevalence.scored import LeftOut, Passage, Profile, ScoredSentence, ScoredSummary
+from prevalence.scoring.systems import SystemTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,11 +16,11 @@ import pytest
 from prevalence.errors import InputError
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report import contents as contents_module
-from prevalence.report import standings, systems
 from prevalence.report.console import system_table
 from prevalence.report.contents import Contents
 from prevalence.report.page import Page, Plot, render
 from prevalence.report.pages import split_pages
+from prevalence.scoring import systems
 
 
 class Reader(HTMLParser):
@@ -345,7 +345,7 @@ def test_all_pages_share_one_computation_of_the_systems(rows, monkeypatch):
     calls = Counter()
     for module, name in (
         (systems, "bootstrap_interval"),
-        (standings, "PairedDifferences"),
+        (systems, "PairedDifferences"),
         (contents_module, "paired_randomization"),
     ):
         counted = partial(count_call, calls, name, getattr(module, name))

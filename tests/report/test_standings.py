@@ -9,8 +9,8 @@ from rich.console import Console
 
 from prevalence import OpinionPrevalence
 from prevalence.records import Product, Review, Summary
-from prevalence.report.standings import standings, standings_table
-from prevalence.report.systems import SystemTable
+from prevalence.report.standings import standings_table
+from prevalence.scoring.systems import SystemTable, standings
 
 
 def table_of(fake_scorer: type, products: int = 6) -> SystemTable:

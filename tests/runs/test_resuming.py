@@ -8,9 +8,10 @@ import pytest
 
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, Summary
+from prevalence.runs.earlier import finished_rows
 from prevalence.runs.resuming import Finished, rest_of, skip_finished
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.writers import JsonLinesWriter, finished_rows
+from prevalence.writers import JsonLinesWriter
 
 ITEMS = [
     Product("p1", (Review("It fits."), Review("Größe 😀")),

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError, InputError, ModelError
 from prevalence.records import BadRecord, Product, Review, Summary
-from prevalence.report.systems import SystemTable
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.conditions import STATEMENTS
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.sentences import get_splitter
+from prevalence.scoring.systems import SystemTable
 from prevalence.signature import package_version
 from prevalence.stats.correction import ErrorRates
+from prevalence.text.sentences import get_splitter
 
 RATES = ErrorRates(((8, 2, 45, 5),), 0.5, "people")
 SENTENCES = [

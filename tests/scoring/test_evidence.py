@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from prevalence.records import Product, Review, Summary
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 SENTENCES = ("It fits.", "Runs small.", "Warm and soft.", "Came late!", "No name")
 

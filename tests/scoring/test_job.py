@@ -7,7 +7,7 @@ import pytest
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
 from prevalence.records import Product, Review, Summary
 from prevalence.scoring.job import SummaryJob
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 SUMMARY = Summary("s", "One. Two. Three.")
 REVIEWS = (Review("a"), Review(" "), Review("b"))

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from prevalence import OpinionPrevalence
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.records import Product, Review, Summary
-from prevalence.report.systems import SystemTable
 from prevalence.scored import PROFILE_FIGURES, Profile, ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
 from prevalence.scoring.others import OtherProducts
+from prevalence.scoring.systems import SystemTable
 
 FITS, WARM, BLUE = "It fits.", "It is warm.", "It is blue."
 GLAD, COLD, PLAIN = "Glad of it.", "So cold.", "Plain."

@@ -14,7 +14,7 @@ from prevalence.errors import ConfigurationError
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 SENTENCES = ("It fits.", "The battery lasts.", "Warm and soft.", "The battery died.", "Came late!")
 

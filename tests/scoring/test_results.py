@@ -7,7 +7,7 @@ import dataclasses
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.scoring.job import SummaryJob, scored_summary
-from prevalence.sentences import get_splitter
+from prevalence.text.sentences import get_splitter
 
 PRODUCT = Product("p", (Review("a"), Review("")), (), extra={"k": 1, "both": 1}, source="f:1")
 SUMMARY = Summary("s", " One.  Two.", {"both": 2})

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from prevalence.records import Product, Review, Summary
 from prevalence.scoring import statements
 from prevalence.scoring.engine import Engine, ScoringOptions
-from prevalence.sentences import get_splitter
 from prevalence.summarize.candidates import closed
+from prevalence.text.sentences import get_splitter
 
 SENTENCES = ("It fits.", "Runs small.", "Warm and soft.", "Came late!", "No name")
 

@@ -11,13 +11,13 @@ import pytest
 from prevalence.errors import InputError
 from prevalence.records import BadRecord, Product, Review, Summary
 from prevalence.runs.resuming import skip_finished
-from prevalence.sentences import get_splitter
 from prevalence.simplify.products import (
     SIGNATURE_KEY,
     finished_simplified,
     simplified_marks,
     simplified_products,
 )
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,9 +11,9 @@ import torch
 
 from prevalence.errors import BackendError, ConfigurationError, ModelError
 from prevalence.llm.nucleus import nucleus_choice, uniforms
-from prevalence.sentences import get_splitter
 from prevalence.simplify.checkpoint import load_seq_to_seq
 from prevalence.simplify.rewriting import RewriteOptions, Simplifier, most_sentences
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from pathlib import Path

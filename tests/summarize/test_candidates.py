@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prevalence.sentences import get_splitter
 from prevalence.summarize.candidates import Candidates, closed, has_content
+from prevalence.text.sentences import get_splitter
 
 REVIEWS = ["Warm boots. They leak.", "", "They leak. So warm"]
 

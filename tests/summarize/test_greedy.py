@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
 from prevalence.metric import ReviewMatrix
-from prevalence.sentences import get_splitter
 from prevalence.summarize import greedy as module
 from prevalence.summarize.candidates import Candidates, LengthRule
 from prevalence.summarize.greedy import Pick, greedy
 from prevalence.summarize.questions import KnownJudge
+from prevalence.text.sentences import get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from prevalence.errors import ConfigurationError, InputError
-from prevalence.sentences import get_splitter
 from prevalence.summarize.candidates import LengthRule
+from prevalence.text.sentences import get_splitter
 
 
 def test_like_is_the_summary_less_half_of_its_last_sentence() -> None:

@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pytest
 
-from prevalence.sentences import get_splitter
 from prevalence.summarize.candidates import Candidates
 from prevalence.summarize.rivals import centroid_order, drawn, leading, lexrank_scores
+from prevalence.text.sentences import get_splitter
 
 REVIEWS = ["First sock. Second sock. Third sock.", "First shoe.", "First hat. Second hat."]
 

@@ -16,9 +16,9 @@ from prevalence import calibration
 from prevalence.calibration import auc
 from prevalence.cli.train import train as command
 from prevalence.errors import ConfigurationError, InputError, ModelError
+from prevalence.files import file_digest
 from prevalence.nli.pairs import TextTable
 from prevalence.nli.scorer import NLIScorer
-from prevalence.paths import file_digest
 from prevalence.training import state
 from prevalence.training.loop import TrainingProgress
 from prevalence.training.model import Classifier, load_classifier

@@ -10,7 +10,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.marks import denies, needless
+from prevalence.text.markdown import denies, needless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

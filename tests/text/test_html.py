@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.claims import cut
-from prevalence.sentences import get_splitter
-from prevalence.tags import FILLER, as_markdown, without_tags
+from prevalence.text.html import FILLER, as_markdown, without_tags
+from prevalence.text.sentences import get_splitter
 
 PIECES = [
     "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from prevalence import OpinionPrevalence
 from prevalence.claims import cut
-from prevalence.marks import needless, places_of, spoken, without_marks, without_opening
-from prevalence.sentences import Sentence, get_splitter
+from prevalence.text.markdown import needless, places_of, spoken, without_marks, without_opening
+from prevalence.text.sentences import Sentence, get_splitter
 
 PIECES = [
     "It lasts", "**Battery:**", "Fit: ", "**", "*", "_", "`", "[2]", "[see](x)", "> ", '"', " ",

@@ -10,7 +10,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from prevalence.marks import blanked
+from prevalence.text.markdown import blanked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

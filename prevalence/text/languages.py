@@ -1,14 +1,11 @@
-"""Languages that sentences can be cut in, whether a text is English, and counts in words."""
+"""Languages that sentences can be cut in, and whether a text is English."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["LANGUAGES", "clearly_foreign", "counted", "first_of", "probably_english"]
+__all__ = ["LANGUAGES", "clearly_foreign", "probably_english"]
 
 LANGUAGES = {
     "en": "english", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -151,32 +148,3 @@ class _Words(NamedTuple):
             others=sum(word in _OTHERS or not word.isascii() for word in words),
             other_script=beyond > max(len(letters) / 2, _LEAST_LETTERS),
         )
-
-
-def counted(count: int, one: str, several: str | None = None) -> str:
-    """A number before what it counts, in the singular for 1.
-
-    Args:
-        count: how many.
-        one: the word, or the words up to the verb, for one of them.
-        several: the same for any other number; with an "s" more where it is not given.
-
-    >>> counted(1, "review"), counted(2_000, "summary", "summaries")
-    ('1 review', '2,000 summaries')
-    """
-    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
-
-
-def first_of(names: Sequence[str], most: int, joint: str = "and") -> str:
-    """The first of several names, and how many more there are.
-
-    Args:
-        names: all of them.
-        most: how many are named.
-        joint: the word before the number of the others.
-
-    >>> first_of(["a", "b", "c", "d"], 2), first_of(["a", "b"], 2)
-    ('a, b and 2 more', 'a, b')
-    """
-    more = f" {joint} {len(names) - most:,} more" if len(names) > most else ""
-    return (", " if joint == "and" else f" {joint} ").join(names[:most]) + more

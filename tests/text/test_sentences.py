@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import LANGUAGES
-from prevalence.sentences import SPLITTERS, Sentence, get_splitter
+from prevalence.text.languages import LANGUAGES
+from prevalence.text.sentences import SPLITTERS, Sentence, get_splitter
 
 PIECES = [
     "Dr. Lee", "It fits", ".", "!", "?", " ", "\n", "\r\n", "...", '"', ")", "U.S.", "3.5", "é",

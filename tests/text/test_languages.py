@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from prevalence.language import clearly_foreign, probably_english
+from prevalence.text.languages import clearly_foreign, probably_english
 
 TEXTS = {
     "en": "The boots are warm and they keep my feet dry, but the zipper is not very good for me.",
@@ -30,7 +30,7 @@ TEXTS = {
     "треснула уже через две недели после покупки, и продавец так и не ответил.",
 }
 
-TERSE = Path(__file__).parent / "data" / "terse_reviews.tsv"
+TERSE = Path(__file__).parents[1] / "data" / "terse_reviews.tsv"
 """A language and a few short reviews a line, written for this test."""
 
 

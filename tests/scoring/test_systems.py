@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prevalence.report.systems import RESAMPLES, SystemTable
 from prevalence.scored import ScoredSentence, ScoredSummary
+from prevalence.scoring.systems import RESAMPLES, SystemTable
 from prevalence.stats.correction import ErrorRates
 from prevalence.stats.resampling import ProductScores, bootstrap_interval
 

@@ -8,10 +8,10 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.language import LANGUAGES
-from prevalence.marks import closed, spoken, without_marks, without_opening
-from prevalence.paragraphs import paragraphs
-from prevalence.tags import FILLER, as_markdown
+from prevalence.text.html import FILLER, as_markdown
+from prevalence.text.languages import LANGUAGES
+from prevalence.text.markdown import closed, spoken, without_marks, without_opening
+from prevalence.text.paragraphs import paragraphs
 
 __all__ = [
     "DEFAULT_MAX_SENTENCES",
@@ -122,8 +122,8 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
 
     Args:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
-            :data:`~prevalence.language.LANGUAGES`. These cut each of the text's
-            :func:`~prevalence.paragraphs.paragraphs` for itself, ``punkt-en`` not after
+            :data:`~prevalence.text.languages.LANGUAGES`. These cut each of the text's
+            :func:`~prevalence.text.paragraphs.paragraphs` for itself, ``punkt-en`` not after
             abbreviations usual in reviews, and without what assistants say below a summary ("I hope
             this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
             NLTK's ``punkt_tab``, and neither. Where a text ends in several marks, NLTK makes the

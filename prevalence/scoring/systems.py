@@ -1,16 +1,17 @@
-"""Per-system statistics of a run, gathered row by row in a few numbers a summary."""
+"""Per-system statistics of a run, gathered row by row in a few numbers a summary; who is ahead."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prevalence.scored import PROFILE_FIGURES
 from prevalence.stats.correction import corrected_interval, corrected_share
+from prevalence.stats.paired import PairedDifference, PairedDifferences, tied_groups
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -27,7 +28,14 @@ if TYPE_CHECKING:
     from prevalence.scored import Profile, ScoredSummary
     from prevalence.stats.correction import ErrorRates
 
-__all__ = ["RESAMPLES", "SystemComparison", "SystemStatistics", "SystemTable"]
+__all__ = [
+    "RESAMPLES",
+    "Standing",
+    "SystemComparison",
+    "SystemStatistics",
+    "SystemTable",
+    "standings",
+]
 
 RESAMPLES: Mapping[str, int] = {"bootstrap": DEFAULT_RESAMPLES, "randomization": DEFAULT_TRIALS}
 """Resamples by test where none are given."""
@@ -222,9 +230,9 @@ class SystemTable:
                 self.in_groups[name] = self.in_groups.get(name, 0) + group["reviews"]
         system.sentences += row.n_sentences
         system.characters += sum(len(sentence.text) for sentence in row)
-        system.trivial += sum(sentence.trivial for sentence in row)
-        system.redundant += sum(sentence.redundant_with is not None for sentence in row)
-        system.unsupported += sum(sentence.unsupported for sentence in row)
+        system.trivial += row.sentence_count("trivial") or 0
+        system.redundant += row.sentence_count("redundant") or 0
+        system.unsupported += row.sentence_count("unsupported") or 0
         agree = [
             sentence.quantity.get("agrees") for sentence in row if sentence.quantity is not None
         ]
@@ -358,3 +366,36 @@ class SystemTable:
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else float("nan")
+
+
+class Standing(NamedTuple):
+    """A system's place.
+
+    Attributes:
+        group: number of its group, from 1; see :func:`~prevalence.stats.paired.tied_groups`.
+        system: its name.
+        behind: how far it lies below the best system; None for the best one itself.
+    """
+
+    group: int
+    system: str
+    behind: PairedDifference | None
+
+
+def standings(table: SystemTable, *, resamples: int, seed: int) -> list[Standing]:
+    """The scored systems from the best to the worst.
+
+    Args:
+        table: their scores by product.
+        resamples: of the bootstrap over products.
+        seed: of the generator.
+    """
+    scores = {name: table.product_scores(name) for name in table.systems}
+    scores = {name: found for name, found in scores.items() if not math.isnan(found.mean)}
+    ordered = sorted(scores, key=lambda name: -scores[name].mean)
+    differences = PairedDifferences(scores, resamples=resamples, seed=seed)
+    groups = tied_groups(ordered, differences)
+    return [
+        Standing(group, name, differences(ordered[0], name) if name != ordered[0] else None)
+        for group, name in zip(groups, ordered, strict=True)
+    ]

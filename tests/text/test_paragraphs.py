@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prevalence.paragraphs import paragraphs
-from prevalence.sentences import get_splitter
+from prevalence.text.paragraphs import paragraphs
+from prevalence.text.sentences import get_splitter
 
 PIECES = [
     "It fits.", "light", "Pros:", "**Cons**", "- ", "* ", "1. ", "2) ", "# ", "\n", "\n\n", "\r\n",
