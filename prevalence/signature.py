@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = [
+    "NO_STATEMENT",
     "SIGNATURE_PARTS",
     "TRIVIAL_TEMPLATES",
+    "UNNAMED",
     "build_signature",
     "differences",
     "package_version",
     "safe",
+    "signature_parts",
     "statement_of",
     "trivial_template",
     "with_parts",
@@ -31,6 +34,8 @@ TRIVIAL_TEMPLATES = {
     "hotel": "I stayed at {name}.",
 }
 """Named product statements: the paper's wording, that of its authors' script, and for hotels."""
+UNNAMED, NO_STATEMENT = "none", "off"
+"""What a signature has in place of a statement: no name to fill it in, or no wish for one."""
 _EXAMPLE = f"write for example 'I bought a {{name}}.', or choose {' or '.join(TRIVIAL_TEMPLATES)}"
 
 SIGNATURE_PARTS = {
@@ -39,7 +44,8 @@ SIGNATURE_PARTS = {
     "attn": "how a premise-first model reads",
     "gran": "what a premise is: the whole review, or a part of it",
     "thr": "the threshold that a probability must exceed",
-    "trivial": "the statement that trivial sentences follow from; `none` without a product name",
+    "trivial": "the statement that trivial sentences follow from: `none` without a product name, "
+    "`off` where it was not wanted",
     "split": "how texts are cut into sentences",
     "trunc": "the most tokens of a pair",
     "dtype": "the arithmetic, where it is not float32",
@@ -89,7 +95,7 @@ def trivial_template(choice: str | None) -> tuple[str | None, str]:
     ('I bought a {name}.', 'name')
     """
     if choice is None:
-        return None, "none"
+        return None, NO_STATEMENT
     if not isinstance(choice, str):
         raise ConfigurationError(
             f"a trivial template is {type(choice).__name__}, not text: {_EXAMPLE}"
@@ -142,6 +148,15 @@ def with_parts(signature: str, parts: Mapping[str, object]) -> str:
     return "|".join([front, *added, f"v:{version}"] if mark else [signature, *added])
 
 
+def signature_parts(signature: str) -> dict[str, str]:
+    """The parts of a signature by their keys, the version last.
+
+    >>> signature_parts("prev|thr:0.5|split:lines|v:1.0")
+    {'thr': '0.5', 'split': 'lines', 'v': '1.0'}
+    """
+    return dict(part.partition(":")[::2] for part in signature.split("|")[1:])
+
+
 def differences(signatures: Sequence[str]) -> dict[str, list[str]]:
     """The parts in which signatures differ, and what stands there, "none" where it is missing.
 
@@ -153,12 +168,12 @@ def differences(signatures: Sequence[str]) -> dict[str, list[str]]:
     >>> differences(["prev|thr:0.5|v:1", "prev|thr:0.5|reviews:rating<=2|v:1"])
     {'reviews': ['none', 'rating<=2']}
     """
-    parts = [dict(part.partition(":")[::2] for part in one.split("|")[1:]) for one in signatures]
+    parts = [signature_parts(one) for one in signatures]
     found: dict[str, list[str]] = {}
     for key in dict.fromkeys(key for one in parts for key in one if key not in _BESIDE):
         values = list(dict.fromkeys(one.get(key, "none") for one in parts))
         if key == "trivial":
-            values = [value for value in values if value != "none"]
+            values = [value for value in values if value != UNNAMED]
         if key == "unit":
             values = list(dict.fromkeys(value.partition("-")[0] for value in values))
         if len(values) > 1:

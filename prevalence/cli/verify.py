@@ -114,9 +114,10 @@ def verify(
 
 def _check_template(text: str | None, rows: Sequence[ScoredSummary]) -> None:
     """Refuse a product statement beside rows that name another one."""
-    from prevalence.scoring.verification import signature_parts
+    from prevalence.signature import NO_STATEMENT, UNNAMED, signature_parts
 
-    named = {signature_parts(row.signature).get("trivial", "none") for row in rows} - {"none"}
+    parts = [signature_parts(row.signature) for row in rows]
+    named = {part["trivial"] for part in parts if "trivial" in part} - {NO_STATEMENT, UNNAMED}
     own = any(name.startswith("custom-") for name in named)
     if text is not None and named and not own:
         raise click.UsageError(
@@ -164,7 +165,7 @@ def _model_of(row: ScoredSummary) -> str:
     """The model that a row names, where a name is enough to open it."""
     from prevalence.models.registry import REGISTRY
     from prevalence.scorers.registry import FAMILIES
-    from prevalence.scoring.verification import signature_parts
+    from prevalence.signature import signature_parts
 
     parts = signature_parts(row.signature)
     named = parts.get("consistency", parts.get("nli", "")).partition("@")[0]

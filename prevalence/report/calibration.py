@@ -10,6 +10,7 @@ from rich.text import Text
 
 from prevalence.report.console import make_table, plain
 from prevalence.report.text import shown_number
+from prevalence.signature import signature_parts
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 from prevalence.wording import counted
 
@@ -125,7 +126,7 @@ def applied_figures(
 
 def _threshold_of(signature: str, result: Mapping[str, Any]) -> float | None:
     """The threshold of rows that a calibration's scorer scored; None of others."""
-    parts = dict(part.partition(":")[::2] for part in signature.split("|"))
+    parts = signature_parts(signature)
     theirs = result.get("scorer_signature")
     if isinstance(theirs, dict):
         same = all(parts.get(key) == value for key, value in theirs.items())

@@ -7,7 +7,6 @@ that it has is. Every text is made inert on its way in, so that nothing further 
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +19,7 @@ from prevalence.row_values import check, each, listing, maybe, natural, number, 
 from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
 from prevalence.scoring.conditions import as_rating
 from prevalence.scoring.systems import SystemStatistics, SystemTable
+from prevalence.signature import signature_parts
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -54,8 +54,6 @@ REFERENCES: Mapping[str, str] = {"floor": "random", "ceiling": "greedy"}
 
 _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
-
-_THRESHOLD = re.compile(r"(?:^|\|)thr:([0-9.e+-]+)")
 
 
 class ReportReview(NamedTuple):
@@ -675,8 +673,10 @@ def _number(value: object) -> float | None:
 
 
 def _threshold(signature: str) -> float:
-    found = _THRESHOLD.search(signature)
-    return float(found[1]) if found else math.nan
+    try:
+        return float(signature_parts(signature)["thr"])
+    except (KeyError, ValueError):
+        return math.nan
 
 
 def _logit(p: float) -> float:

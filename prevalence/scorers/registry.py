@@ -363,8 +363,8 @@ def _decided(model: str, options: ScorerOptions) -> PairScorer:
 
 
 def _nli(model: str, options: ScorerOptions, **reading: Any) -> PairScorer:
+    from prevalence.models.checkers import refuse_checkers
     from prevalence.nli.devices import open_on_devices
-    from prevalence.scorers.factcheck import refuse_checkers
 
     refuse_checkers(model, named=options.labels is not None)
     told = {name: value for name, value in asdict(options).items() if name not in _CHOSEN}

@@ -32,13 +32,14 @@ from prevalence.runs.resuming import Mark, summary_marks
 from prevalence.runs.running import until_failure
 from prevalence.scored import ScoredSummary
 from prevalence.scoring.job import SummaryJob, scored_summary
-from prevalence.scoring.options import UNITS, ScoringOptions
+from prevalence.scoring.options import ScoringOptions
+from prevalence.scoring.signing import score_parts, signed_threshold
 from prevalence.scoring.units import CUTTERS, Units, cutter_of
 from prevalence.scoring.unread_values import UnreadValues
-from prevalence.signature import build_signature, safe, trivial_template
+from prevalence.signature import build_signature, trivial_template
 from prevalence.stats.correction import corrected_share
 from prevalence.text.languages import clearly_foreign, probably_english
-from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, NLTK_PUNKT, VERBATIM, get_splitter
+from prevalence.text.sentences import NLTK_PUNKT, VERBATIM, get_splitter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -191,7 +192,7 @@ class Engine:
         self._splitter = get_splitter(self.options.splitter)
         verbatim = self.options.splitter in VERBATIM
         self._units = Units(self.options.unit, self._splitter, verbatim, self.options.max_sentences)
-        self._template, self._template_name = trivial_template(self.options.trivial)
+        self._template, _ = trivial_template(self.options.trivial)
         self._restriction = self.options.restriction
         self._reads_fields = self.options.reads_fields
         models = "+".join(own.signature.get(key, "") for key in ("nli", "encoder")).split("+")
@@ -254,59 +255,15 @@ class Engine:
             cutter: where their claims come from, where claims are counted; see
                 :data:`prevalence.scoring.units.CUTTERS`.
         """
-        parts = dict(self.scorer.traits.signature) | {
-            "thr": self._signed_threshold,
-            "trivial": self._template_name if named else "none",
-            "split": self.options.splitter,
-            **self._restriction.signature,
-        }
-        if self.options.soft:
-            parts["score"] = "hard+soft"
-        elif self.options.full_matrix:
-            parts["matrix"] = "full"
-        if self.options.quantities:
-            parts["quantities"] = "apart"
-        if self.options.ceiling:
-            parts["ceiling"] = "greedy"
-        if self.error_rates is not None:
-            rates = self.error_rates
-            parts["corr"] = f"{rates.sensitivity:.4f}/{rates.specificity:.4f}"
-        if self.options.unit != UNITS[0]:
-            parts["unit"] = f"{self.options.unit}-{cutter or CUTTERS[self.options.unit][0]}"
-        if self.options.profile:
-            parts |= self._profile_signature
-        if self.options.evidence:
-            parts["evidence"] = "sentence"
-        if self.options.max_sentences != DEFAULT_MAX_SENTENCES:
-            parts["limit"] = str(self.options.max_sentences)
-        return build_signature(parts | self._preset_signature)
-
-    @property
-    def _signed_threshold(self) -> str:
-        """All digits of a threshold that was asked for; 12 of a calibrated one, if below 1."""
-        short = f"{self.threshold:.12g}"
-        signed = float(short)
-        calibrated = self.options.threshold is None
-        same = signed < 1.0 if calibrated else signed == self.threshold
-        return short if same else repr(self.threshold)
-
-    @property
-    def _preset_signature(self) -> dict[str, str]:
-        follows = self.options.follows
-        return {} if follows is None else {"preset": safe(follows)}
-
-    @property
-    def _profile_signature(self) -> dict[str, str]:
-        from prevalence.scoring.statements import ASKED
-
-        parts = {"coverage": f"{self.options.coverage_statements}x{ASKED}"}
-        if self.options.groups is not None:
-            parts["groups"] = safe(", ".join(map(str, self.options.review_groups)))
-        if self.options.others is not None:
-            known = self._others
-            parts["others"] = str(self.options.others) if known is None else known.signature
-            parts["alpha"] = f"{self.options.sap_alpha:.12g}"
-        return parts
+        told = score_parts(
+            self.options,
+            self.threshold,
+            rates=self.error_rates,
+            others=self._others,
+            named=named,
+            cutter=cutter or CUTTERS[self.options.unit][0],
+        )
+        return build_signature({**self.scorer.traits.signature, **told})
 
     def read(self, review: str) -> str:
         """What models read of a review, see :meth:`prevalence.scoring.units.Units.read`."""
@@ -314,8 +271,11 @@ class Engine:
 
     def pair_signature(self) -> str:
         """The signature of answers about pairs alone: nothing is split or masked."""
-        parts = dict(self.scorer.traits.signature) | {"thr": self._signed_threshold}
-        return build_signature(parts | self._restriction.signature)
+        told = {
+            "thr": signed_threshold(self.options, self.threshold),
+            **self._restriction.signature,
+        }
+        return build_signature({**self.scorer.traits.signature, **told})
 
     @property
     def calibrated(self) -> bool:

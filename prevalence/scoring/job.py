@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from prevalence import metric
-from prevalence.claims.comparison import agreement
 from prevalence.errors import InputError
 from prevalence.metric import ReviewMatrix
 from prevalence.nli.pairs import FLAG_TOO_LONG, PairScores, no_pairs
@@ -395,6 +394,8 @@ def _quantity(job: SummaryJob, k: int, support: int | None) -> dict[str, Any] | 
     found = job.quantities[k] if job.quantities else None
     if found is None:
         return None
+    from prevalence.claims.comparison import agreement
+
     if found.quantity.denies:
         support = job.denied_support.get(k)
     compared = agreement(found.quantity, support, job.n_reviews)

@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from prevalence.claims.counts import gathered, without_counts
-from prevalence.claims.quantities import Quantified, quantified
 from prevalence.errors import InputError
 from prevalence.records import CLAIMS
 from prevalence.scoring.options import UNITS
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from prevalence.claims import Claim
+    from prevalence.claims.quantities import Quantified
     from prevalence.records import Product, Summary
 
 __all__ = ["CUTTERS", "Units", "cutter_of"]
@@ -92,6 +92,8 @@ class Units:
             A function of a unit's place in the summary and of the unit; it knows what a claim has
             lost in the cutting ("most users say").
         """
+        from prevalence.claims.quantities import Quantified, quantified
+
         if self.kind == UNITS[0]:
             return lambda _, unit: quantified(unit.text)
         claims = cache(lambda: self._claims(product, summary))

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import InputError
 from prevalence.records import BadRecord
 from prevalence.scored import SHOWN_DECIMALS, ScoredSummary
 from prevalence.scoring.engine import Engine
-from prevalence.scoring.options import UNITS, ScoringOptions
-from prevalence.text.sentences import DEFAULT_MAX_SENTENCES
+from prevalence.scoring.signing import options_of
+from prevalence.signature import UNNAMED, signature_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,15 +23,10 @@ if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
     from prevalence.records import Product
 
-__all__ = ["TOLERANCE", "Sample", "Verified", "options_of", "sampled", "signature_parts", "verify"]
-
-Number = TypeVar("Number", int, float)
+__all__ = ["TOLERANCE", "Sample", "Verified", "sampled", "verify"]
 
 TOLERANCE = 1e-5
 """Within which probabilities are the same, in float32 on any machine."""
-
-_QUOTED = ("statements", "reviews", "groups", "preset")
-"""Parts of a signature that :func:`prevalence.signature.safe` has written."""
 
 _SHOWN = TOLERANCE + 10.0**-SHOWN_DECIMALS
 """The same where both are rounded, which may part them by one in the last decimal."""
@@ -65,79 +59,6 @@ class Sample(NamedTuple):
 
     rows: list[ScoredSummary]
     skipped: int
-
-
-def signature_parts(signature: str) -> dict[str, str]:
-    """The parts of a signature by their keys, without the package's version.
-
-    >>> signature_parts("prev|thr:0.5|split:lines|v:1.0")
-    {'thr': '0.5', 'split': 'lines'}
-    """
-    parts = dict(part.partition(":")[::2] for part in signature.split("|")[1:])
-    parts.pop("v", None)
-    return parts
-
-
-def options_of(signature: str, *, trivial: str | None = None) -> ScoringOptions:
-    """How rows with a signature were scored.
-
-    Args:
-        signature: of the rows.
-        trivial: the text of the product statement, where the signature holds only its digest.
-
-    Raises:
-        InputError: it is no signature of scores, or damaged, or one of scores that compare with
-            other products.
-        ConfigurationError: it names a product statement by its digest, and no text is given.
-    """
-    parts = signature_parts(signature)
-    if "thr" not in parts or "split" not in parts:
-        raise InputError(f"{signature!r} is not a signature of `prevalence score`")
-    if "others" in parts:
-        raise InputError(
-            "the rows were scored with --others, and verify does not compare products: score them "
-            "again instead"
-        )
-    template: str | None = parts.get("trivial", "none")
-    if template == "none":
-        template = None
-    elif str(template).startswith("custom-"):
-        template = trivial
-        if trivial is None:
-            raise ConfigurationError("the rows have a product statement of their own: give it "
-                                     "with --trivial-template")  # fmt: skip
-    told = {key: unquote(parts[key]) for key in _QUOTED if key in parts}
-    options = ScoringOptions(
-        threshold=_number(float, parts["thr"]),
-        trivial=template,
-        splitter=parts["split"],
-        soft=parts.get("score") == "hard+soft",
-        full_matrix=parts.get("matrix") == "full",
-        ceiling="ceiling" in parts,
-        max_sentences=_number(int, parts.get("limit", str(DEFAULT_MAX_SENTENCES))),
-        statements_where=told.get("statements"),
-        reviews_where=told.get("reviews"),
-        first_reviews=_number(int, parts["first"]) if "first" in parts else None,
-        unit=parts.get("unit", UNITS[0]).partition("-")[0],
-        quantities="quantities" in parts,
-        corrected="corr" in parts,
-        evidence="evidence" in parts,
-        follows=told.get("preset"),
-    )
-    if "coverage" not in parts:
-        return options
-    statements = _number(int, parts["coverage"].partition("x")[0])
-    return replace(options, profile=True, coverage_statements=statements, groups=told.get("groups"))
-
-
-def _number(kind: type[Number], text: str) -> Number:
-    try:
-        return kind(text)
-    except ValueError:
-        raise InputError(
-            f"{text!r} stands where a signature has a number: the rows were changed; score them "
-            "again instead"
-        ) from None
 
 
 def sampled(rows: Iterable[ScoredSummary], size: int, *, seed: int) -> Sample:
@@ -177,7 +98,7 @@ def verify(
         rows: with a score.
         products: the input that they were made of.
         scorer: the one that made them.
-        trivial: see :func:`options_of`.
+        trivial: see :func:`prevalence.scoring.signing.options_of`.
 
     Yields:
         Each row with what has changed, in the order of the input; those that it lacks at the end.
@@ -227,7 +148,8 @@ def _engines(
             options = replace(options, threshold=None)
         engine = Engine(scorer, options)
         cutter = theirs.get("unit", "").partition("-")[2] or None
-        ours = signature_parts(engine.signature(cutter=cutter))
+        named = theirs.get("trivial") != UNNAMED
+        ours = signature_parts(engine.signature(named=named, cutter=cutter))
         for told, found in _parts_apart(theirs, ours):
             raise InputError(
                 f"the rows were made with {told}, and this is {found}; choose the same model and "
@@ -244,7 +166,7 @@ def _parts_apart(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator
     if scorers[0] != scorers[1]:
         yield scorers[0], scorers[1]
     for key in dict.fromkeys((*theirs, *ours)):
-        if theirs.get(key) != ours.get(key):
+        if key != "v" and theirs.get(key) != ours.get(key):
             yield f"{key}:{theirs.get(key, '(none)')}", f"{key}:{ours.get(key, '(none)')}"
 
 
