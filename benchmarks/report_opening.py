@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.common import append_row, environment, show_table, timed
-from prevalence.cli.report import read_contents, write_report
+from prevalence.cli.pages import read_contents, write_report
 from prevalence.records import Product, Review, Summary, input_digest
 
 if TYPE_CHECKING:

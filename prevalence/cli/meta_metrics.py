@@ -166,10 +166,12 @@ def correlate(study: Study, **parameters: Any) -> Report:
     )
     if not parameters["quiet"] and _ACROSS.intersection(study.convention.levels):
         note_uneven(map(study.table.mean_human, study.table.dimensions), "rated")
+    tests = _comparisons(study, parameters) if parameters["compare"] else []
     return correlation_report(
         cells,
         study.convention,
-        comparisons=_comparisons(study, parameters) if parameters["compare"] else [],
+        comparisons=tests,
+        comparison_notes=_comparison_notes(study, parameters),
         settings=study.settings | _statistics(bootstrap, parameters),
         **{name: parameters[name] for name in ("marked", "average", "parts")},
     )
@@ -186,6 +188,16 @@ def _statistics(bootstrap: Bootstrap | None, parameters: Mapping[str, Any]) -> d
     if bootstrap is not None or permuted:
         settings |= {"resamples": parameters["resamples"], "seed": parameters["seed"]}
     return settings
+
+
+def _comparison_notes(study: Study, parameters: Mapping[str, Any]) -> list[str]:
+    """What the reader of comparisons should know of their signs, and of what p holds for."""
+    compared = [pair for names in parameters["compare"] for duel in duels(names, study.pairs)
+                for pair in duel]  # fmt: skip
+    notes = study.turned_note(compared)
+    if parameters["test"] == "permutation" and parameters["permute"] != "systems":
+        notes.append("p holds for these systems; with --permute systems, for others like them too")
+    return notes
 
 
 def _comparisons(study: Study, parameters: Mapping[str, Any]) -> list[MetricTest]:
@@ -211,12 +223,9 @@ def _tested(
     parameters: Mapping[str, Any],
 ) -> MetricTest:
     from prevalence.meta.comparison import permutation_test, williams_test
-    from prevalence.meta.correlate import score_grids
     from prevalence.report.correlations import MetricTest
 
-    (one, human), (two, _) = (
-        score_grids(study.table, pair, missing=study.convention.missing) for pair in duel
-    )
+    (one, human), (two, _) = map(study.turned_grids, duel)
     if parameters["test"] == "williams":
         found = williams_test(level, kind, one, two, human)
     else:

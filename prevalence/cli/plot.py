@@ -14,7 +14,7 @@ from prevalence.cli.options import (
     quiet_option,
     several_names,
 )
-from prevalence.cli.report import note_repeats, read_contents
+from prevalence.cli.pages import note_repeats, read_contents
 
 if TYPE_CHECKING:
     from pathlib import Path

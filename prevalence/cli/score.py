@@ -76,7 +76,6 @@ __all__ = ["score"]
 _WRITERS: dict[str, Callable[[IO[str]], RowWriter[ScoredSummary]]] = {
     "jsonl": JsonLinesWriter,
     "csv": CsvWriter,
-    "csv with profile": partial(CsvWriter, profile=True),
     "json": JsonWriter,
 }
 _CHANGED = "whose reviews, name or summary have changed since"
@@ -381,7 +380,7 @@ class _Rows(Tally["ScoredSummary"]):
         """Write the report that was asked for."""
         if self._contents is None:
             return
-        from prevalence.cli.report import write_report
+        from prevalence.cli.pages import write_report
 
         self._contents.attach(self._products)
         counts = engine.counts
@@ -433,23 +432,22 @@ def _writer(
     options: _Options, lines: LineFile | None, stack: ExitStack
 ) -> RowWriter[ScoredSummary] | None:
     if options.output is None:
-        kind = _WRITERS.get(_kind(options, options.screen_format))
-        return None if kind is None else kind(screen())
+        shown = options.screen_format
+        return _text_writer(options, shown, screen()) if shown in _WRITERS else None
     if lines is not None:
         return LineWriter(stack.enter_context(lines))
     if options.file_format == "parquet":
         from prevalence.distributed import PartsWriter
 
         return stack.enter_context(PartsWriter(options.output, continues=options.continues))
-    return _WRITERS[_kind(options, str(options.file_format))](
-        stack.enter_context(atomic_file(options.output))
-    )
+    file = stack.enter_context(atomic_file(options.output))
+    return _text_writer(options, str(options.file_format), file)
 
 
-def _kind(options: _Options, file_format: str) -> str:
-    return (
-        f"{file_format} with profile" if options.profile and file_format == "csv" else file_format
-    )
+def _text_writer(options: _Options, kind: str, file: IO[str]) -> RowWriter[ScoredSummary]:
+    if kind == "csv":
+        return CsvWriter(file, profile=options.profile)
+    return _WRITERS[kind](file)
 
 
 def _kept(options: _Options, engine: Scoring, lines: LineFile | None) -> str:

@@ -16,7 +16,7 @@ from prevalence.cli.options import (
     several_names,
 )
 from prevalence.cli.outputs import refuse_repeats
-from prevalence.cli.report import note_differences
+from prevalence.cli.pages import note_differences
 from prevalence.cli.sheets import check_sheets, sheet_options, write_sheets
 from prevalence.errors import InputError
 from prevalence.readers.streams import display

@@ -673,10 +673,7 @@ def _number(value: object) -> float | None:
 
 
 def _threshold(signature: str) -> float:
-    try:
-        return float(signature_parts(signature)["thr"])
-    except (KeyError, ValueError):
-        return math.nan
+    return float(signature_parts(signature).get("thr", "nan"))
 
 
 def _logit(p: float) -> float:

@@ -150,6 +150,7 @@ def correlation_report(
     average: bool = False,
     parts: bool = False,
     comparisons: Sequence[MetricTest] = (),
+    comparison_notes: Sequence[str] = (),
 ) -> Report:
     """Lay correlations out as papers do: a line a metric, a column a dimension.
 
@@ -161,13 +162,14 @@ def correlation_report(
         average: add a column with the mean over dimensions.
         parts: add sheets with the coefficients by system (candidate level) or item.
         comparisons: tests between metrics, for a sheet of their own.
+        comparison_notes: what stands below that.
     """
     layout = _Layout(Printer(convention), marked, average)
     sheets = [layout.sheet(group) for group in _groups(cells)]
     if parts:
         sheets += [layout.parts_sheet(group) for group in _parted(cells)]
     if comparisons:
-        sheets.append(comparison_sheet(comparisons, convention, cells))
+        sheets.append(comparison_sheet(comparisons, convention, cells, notes=comparison_notes))
     records: list[dict[str, object]] = [{"type": "correlation", **asdict(cell)} for cell in cells]
     records += [{"type": "comparison", **asdict(entry)} for entry in comparisons]
     return Report("correlate", settings, tuple(sheets), tuple(records))
@@ -183,7 +185,11 @@ def undefined_notes(undefined: int, absent: int, convention: Convention) -> list
 
 
 def comparison_sheet(
-    comparisons: Sequence[MetricTest], convention: Convention, cells: Sequence[Correlation]
+    comparisons: Sequence[MetricTest],
+    convention: Convention,
+    cells: Sequence[Correlation],
+    *,
+    notes: Sequence[str] = (),
 ) -> Sheet:
     """Tests between metrics, a line a test.
 
@@ -191,6 +197,7 @@ def comparison_sheet(
         comparisons: the tests, at least one.
         convention: decimals, rounding, stars.
         cells: the correlations of the same metrics, each over all summaries that the metric has.
+        notes: what stands below the table beside its own notes.
     """
     printer = Printer(convention)
     figure = printer.figure
@@ -209,17 +216,17 @@ def comparison_sheet(
     test = comparisons[0].test
     statistic = "difference" if test == "permutation" else "t"
     names = ("metrics", "dimension", "level", "coefficient", "summaries", "first", "second")
-    notes = [
+    own = [
         *printer.star_notes(rows),
         "p is two-sided, of each comparison alone" + ("; Holm's is of all" if corrected else ""),
     ]
     if _differ(comparisons, cells, printer):
-        notes.append(
+        own.append(
             "first and second are over the summaries with both metrics, figures above over all "
             "that a metric has"
         )
     columns = (*names, statistic, "p", *(["p (Holm)"] if corrected else []))
-    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), tuple(notes))
+    return Sheet(f"Differences between metrics, {test} test", columns, tuple(rows), (*own, *notes))
 
 
 def _differ(

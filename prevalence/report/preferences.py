@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.errors import InputError
-from prevalence.meta.correlate import Pairing, score_grids
+from prevalence.meta.correlate import Pairing
 from prevalence.meta.preferences import (
     Preferences,
     correct_preferences,
@@ -71,7 +71,7 @@ def preference_report(
     taken = {name for pair in pairs for name in (pair.row, pair.metric)}
     judges = {f"{name} (duels)" if name in taken else name: each for name, each in judges.items()}
     for pair in pairs:
-        metric, human = score_grids(table, pair, missing=convention.missing)
+        metric, human = study.turned_grids(pair)
         judged.append(_judged(pair, preference_points(metric), human, neighbours))
     for name, found in judges.items():
         for duels in found:
@@ -85,10 +85,11 @@ def preference_report(
         if duels.dimension not in whole.human
     ]
     note = [f"compared, but not rated by people: {', '.join(unrated)}"] if unrated else []
+    turned = study.turned_note(pairs)
     places = [*neighbours[:1, 0], *neighbours[:, 1]]
     order = " > ".join(table.systems[place] for place in places)
     sheets = [
-        _sheet("Correct preferences, all pairs of systems", judged, "everywhere", *note),
+        _sheet("Correct preferences, all pairs of systems", judged, "everywhere", *note, *turned),
         _sheet("Correct preferences, neighbours in quality", judged, "neighbours",
                f"order by mean human score over all dimensions: {order}"),
     ]  # fmt: skip

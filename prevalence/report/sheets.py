@@ -14,7 +14,8 @@ from rich.cells import cell_len
 
 from prevalence.errors import InputError
 from prevalence.meta.conventions import printed
-from prevalence.meta.correlate import pairings, unrated_metrics
+from prevalence.meta.correlate import pairings, score_grids, unrated_metrics
+from prevalence.report.directions import direction
 from prevalence.report.text import one_line
 from prevalence.stats.coefficients import stars
 from prevalence.writers import neutral_cell
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
     from prevalence.meta.table import RatingTable
+    from prevalence.stats.arrays import Floats
 
 __all__ = [
     "Cell",
@@ -156,6 +158,25 @@ class Study:
     def comparable(self) -> bool:
         """Whether there are ratings and a metric to compare with them."""
         return bool(self.table.human) and len(self.unrated) < len(self.table.metrics)
+
+    def low_is_good(self, metric: str) -> bool:
+        """Whether low values of a metric are good, as far as its name tells."""
+        return direction(metric, self.whole.dimensions) < 0
+
+    def turned_grids(self, pair: Pairing) -> tuple[Floats, Floats]:
+        """The scores of a pairing as :func:`~prevalence.meta.correlate.score_grids` gives them.
+
+        Those of a metric whose low values are good have the other sign, so that high is good.
+        """
+        metric, human = score_grids(self.table, pair, missing=self.convention.missing)
+        return (-metric if self.low_is_good(pair.metric) else metric), human
+
+    def turned_note(self, pairs: Iterable[Pairing]) -> list[str]:
+        """Says which metrics of some pairings :meth:`turned_grids` turns round, if any."""
+        turned = dict.fromkeys(pair.row for pair in pairs if self.low_is_good(pair.metric))
+        return [f"low is good, so the signs of scores are turned round: {', '.join(turned)}"][
+            : len(turned)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

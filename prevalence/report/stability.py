@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from prevalence.meta.correlate import score_grids
 from prevalence.meta.stability import MethodAgreement, Stability, method_agreement, stability
 from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Pairing
-    from prevalence.meta.table import RatingTable
     from prevalence.stats.arrays import Floats
     from prevalence.stats.coefficients import Coefficient, Coefficients, Kind
 
@@ -50,16 +47,17 @@ def stability_report(
     table, convention, pairs = study.table, study.convention, study.pairs
     sheet_of = _Sheets(Printer(convention), table.systems)
     stable = [
-        _Stable(pair, kind, _stability(table, pair, convention, kind))
+        _Stable(pair, kind, stability(*study.turned_grids(pair), kind=kind))
         for kind in convention.kinds
         for pair in pairs
     ]
     agreed = [
-        _Agreed(*duel, kind, _method_agreement(table, duel, convention, kind))
+        _Agreed(*duel, kind, _method_agreement(study, duel, kind))
         for kind in convention.kinds
         for duel in duels
     ]
-    sheets = [sheet_of.meta_sheet(stable)]
+    turned = study.turned_note([*pairs, *(pair for duel in duels for pair in duel)])
+    sheets = [sheet_of.meta_sheet(stable, turned)]
     sheets += [sheet_of.agreement_sheet(agreed)] if agreed else []
     if parts:
         sheets += [sheet_of.quality_sheet(stable), *sheet_of.performance_sheets(stable, agreed)]
@@ -68,15 +66,9 @@ def stability_report(
     return Report("stability", study.settings, tuple(sheets), tuple(records))
 
 
-def _stability(table: RatingTable, pair: Pairing, convention: Convention, kind: Kind) -> Stability:
-    return stability(*score_grids(table, pair, missing=convention.missing), kind=kind)
-
-
-def _method_agreement(
-    table: RatingTable, duel: tuple[Pairing, Pairing], convention: Convention, kind: Kind
-) -> MethodAgreement:
-    first, human = score_grids(table, duel[0], missing=convention.missing)
-    second, _ = score_grids(table, duel[1], missing=convention.missing)
+def _method_agreement(study: Study, duel: tuple[Pairing, Pairing], kind: Kind) -> MethodAgreement:
+    first, human = study.turned_grids(duel[0])
+    second, _ = study.turned_grids(duel[1])
     return method_agreement(first, second, human, kind=kind)
 
 
@@ -84,7 +76,7 @@ class _Sheets(NamedTuple):
     printer: Printer
     systems: tuple[str, ...]
 
-    def meta_sheet(self, stable: Sequence[_Stable]) -> Sheet:
+    def meta_sheet(self, stable: Sequence[_Stable], turned: Sequence[str]) -> Sheet:
         rows = [
             (
                 Cell(f"{entry.pair.row} · {entry.pair.dimension}"),
@@ -103,7 +95,7 @@ class _Sheets(NamedTuple):
             "M: coefficient between quality Q (mean human score of a system) and performance P "
             "(metric against people over its summaries); a system with an undefined P is left out"
         )
-        return Sheet("Does performance depend on quality?", columns, tuple(rows), (note,))
+        return Sheet("Does performance depend on quality?", columns, tuple(rows), (note, *turned))
 
     def agreement_sheet(self, agreed: Sequence[_Agreed]) -> Sheet:
         rows = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prevalence.cli.report import write_report
+from prevalence.cli.pages import write_report
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.report.contents import Contents
 from prevalence.report.page import render
