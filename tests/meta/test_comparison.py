@@ -164,4 +164,5 @@ def test_only_a_permutation_of_systems_says_something_of_other_systems():
                 "system", "kendall", *grids, human, over=over, trials=99, seed=1
             )
             refused[over] += found.p <= 0.05
-    assert refused["systems"] <= 6 < 12 <= refused["both"]
+    assert refused["systems"] <= 6
+    assert refused["both"] >= 12
