@@ -14,7 +14,7 @@ from prevalence.errors import InputError
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "PROFILE_FIGURES",
@@ -333,10 +333,8 @@ class ScoredSummary:
     review_ids: tuple[str | None, ...] | None = None
 
     def named(self, places: Iterable[int]) -> list[int | str]:
-        """What to call reviews: their ids if all have one of their own, or else 0-based indices."""
-        ids = [one for one in self.review_ids or () if one]
-        whole = len({*ids}) == len(self.review_ids or ())
-        return [ids[place] if whole and place < len(ids) else place for place in places]
+        """What to call reviews, see :func:`named_reviews`."""
+        return named_reviews(self.review_ids or (), places)
 
     @property
     def counting(self) -> float:
@@ -520,6 +518,17 @@ _ROW_KEYS = _ROW_FIELDS | {
     "contradictions", "prefix_curve", "review_ids", "restriction",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
+
+
+def named_reviews(ids: Sequence[str | None], places: Iterable[int]) -> list[int | str]:
+    """What to call reviews: their ids if all have one of their own, or else 0-based indices.
+
+    >>> named_reviews(["a", "b"], [1]), named_reviews(["a", None], [1])
+    (['b'], [1])
+    """
+    named = [one for one in ids if one]
+    whole = len({*named}) == len(ids)
+    return [named[place] if whole and place < len(named) else place for place in places]
 
 
 def _listed(values: tuple[Any, ...] | None) -> list[Any] | None:

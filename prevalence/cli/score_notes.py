@@ -113,6 +113,8 @@ def note_work(
         trivial: whether sentences that hold of any product were to be masked.
         check_cuts: whether what is cut was also to be read in windows.
     """
+    from prevalence.report.names import repeated_note
+
     counts = engine.counts
     done = engine.scorer_counts
     rows.note_earlier()
@@ -126,6 +128,8 @@ def note_work(
         note(f"profiles asked {counted(counts.profile_asked, 'pair')} more")
     if table.nothing_left:
         note(nothing_left(table))
+    if table.repeated:
+        note(repeated_note(table.repeated))
     _note_groups(table)
     for unread in engine.unread.notes():
         note(unread)
@@ -138,7 +142,8 @@ def note_work(
             f"again in float32, which changed {counted(done.turned, 'decision')}"
         )
     if counts.given:
-        note(f"{counts.kept:,} of {counted(counts.given, 'review')} counted")
+        alone = "; quantities were compared with these alone" if table.quantities else ""
+        note(f"{counts.kept:,} of {counted(counts.given, 'review')} counted{alone}")
     if counts.unnamed and trivial:
         note(
             f"{counted(counts.unnamed, 'summary has', 'summaries have')} no product name, so no "

@@ -42,7 +42,7 @@ _OF_PRODUCTS = ("product_id", "asin", "prod_id")
 """Those of the names of identifiers that can be of no review."""
 _WIDE_REVIEW = re.compile(r"(?:rev|review)[_ ]?(\d+)")
 _NUMBERED_SUMMARY = re.compile(r"(?:summ|summary)[_ ]?\d+")
-_NAMED_SUMMARY = re.compile(r"summary:(.+)", re.DOTALL | re.IGNORECASE)
+_NAMED_SUMMARY = re.compile(r"summary\s*:(.+)", re.DOTALL | re.IGNORECASE)
 _SINGLE = frozenset({*ID_KEYS, "name", "summary", "system", "reviews", *_LONG_REVIEW, _TEXT})
 _READ_ELSEWHERE = frozenset({RATING, "reference", "references"})
 """Names of other columns under which their cells are looked for, in whatever case they stand."""
@@ -407,7 +407,7 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 def _recognised(cells: Iterable[str]) -> int:
     return sum(
         cell in _SINGLE
-        or cell.startswith("summary:")
+        or _NAMED_SUMMARY.fullmatch(cell) is not None
         or _WIDE_REVIEW.fullmatch(cell) is not None
         or _NUMBERED_SUMMARY.fullmatch(cell) is not None
         for cell in cells

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from prevalence.report.contents import Contents, ReportSummary
+    from prevalence.report.contents import Contents
+    from prevalence.report.parts import ReportSummary
 
 __all__ = ["CHARTS", "Chart", "available", "chart", "svg_of"]
 

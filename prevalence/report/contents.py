@@ -8,17 +8,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.records import Product, input_digest
 from prevalence.report.earlier import EarlierRows, figures_of, object_at, shown
 from prevalence.report.names import metric_key, quantity_note
+from prevalence.report.parts import (
+    CONTRADICTS,
+    NOT_ASKED,
+    REFERENCES,
+    SILENT,
+    SUPPORTS,
+    ReportLeftOut,
+    ReportProduct,
+    ReportReview,
+    ReportSentence,
+    ReportSummary,
+    SystemLine,
+)
 from prevalence.row_values import check, each, listing, maybe, natural, number, of
-from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary
+from prevalence.scored import PROFILE_FIGURES, LeftOut, Profile, ScoredSummary, named_reviews
 from prevalence.scoring.conditions import as_rating
-from prevalence.scoring.systems import SystemStatistics, SystemTable
+from prevalence.scoring.systems import SystemTable
 from prevalence.signature import signature_parts
 from prevalence.stats.resampling import (
     DEFAULT_RESAMPLES,
@@ -32,152 +45,13 @@ if TYPE_CHECKING:
 
     from prevalence.scoring.systems import Standing
 
-__all__ = [
-    "REFERENCES",
-    "Contents",
-    "ReportProduct",
-    "ReportReview",
-    "ReportSentence",
-    "ReportSummary",
-    "SystemLine",
-    "unseen_figures",
-]
-
-SUPPORTS, CONTRADICTS, SILENT, NOT_ASKED = "scn-"
-"""States of a cell: a review's answer about a sentence; in capitals where it is doubtful."""
+__all__ = ["Contents", "unseen_figures"]
 
 DOUBT = 1.5
 """A cell is doubtful when its odds are within this factor of those of the threshold."""
 
-REFERENCES: Mapping[str, str] = {"floor": "random", "ceiling": "greedy"}
-"""Systems, as ``prevalence summarize`` names them, whose mean is the floor or ceiling of others."""
-
 _REPLIES = ("asked", "unparsable", "several", "out_of_range", "failed", "cut")
 """What a judge's rows say of its replies."""
-
-
-class ReportReview(NamedTuple):
-    """A review as the report shows it."""
-
-    text: str
-    id: str | None
-    rating: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReportSentence:
-    """A sentence (or claim) of a summary.
-
-    Attributes:
-        text: the sentence.
-        support: number of reviews that imply it; None where they were not asked.
-        against: number of reviews that contradict it; None where not known.
-        mask: why it does not count, or None.
-        quantity: how many people it speaks of, and whether the reviews agree; None without.
-        cells: a state for each review.
-        entailment: P(entailment) by review, None where not asked; empty where none was.
-        contradiction: likewise P(contradiction), where the row has it.
-        evidence: passages, as rows have them.
-        kinds: what a filter finds it by.
-    """
-
-    text: str
-    support: int | None
-    against: int | None
-    mask: str | None
-    quantity: str | None
-    cells: str
-    entailment: tuple[float | None, ...]
-    contradiction: tuple[float | None, ...]
-    evidence: tuple[Mapping[str, Any], ...]
-    kinds: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ReportSummary:
-    """One system's summary of a product, and every value that rows give it.
-
-    Attributes:
-        system: its name.
-        names: of the figures that its rows are for, whether they have a value or not.
-        sentences: none without a prevalence row.
-        n_reviews: of that row.
-        values: figure by name, prevalence first.
-        samples: every score behind a value that is a mean, by its name.
-        prefix_curve: prevalence of the best supported 1, 2, ... sentences.
-        left_out: statements that reviews make and the summary does not, the most supported first.
-        notes: errors and warnings.
-        failed: whether a row has an error.
-        threshold: that decided, where the signature says it.
-    """
-
-    system: str
-    names: frozenset[str] = frozenset()
-    sentences: tuple[ReportSentence, ...] = ()
-    n_reviews: int = 0
-    values: dict[str, float] = field(default_factory=dict)
-    samples: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    prefix_curve: tuple[float, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
-    failed: bool = False
-    threshold: float | None = None
-
-    @property
-    def faults(self) -> int:
-        """Sentences that reviews contradict or none supports."""
-        return sum(bool({"unsupported", "contradicted"} & {*s.kinds}) for s in self.sentences)
-
-
-@dataclass(slots=True)
-class ReportProduct:
-    """A product with its summaries.
-
-    Attributes:
-        id: as rows give it.
-        summaries: by system.
-        name: of its record, where that is known.
-        reviews: of its record, empty where that is not known.
-        digests: of the input of its prevalence rows.
-    """
-
-    id: str
-    summaries: dict[str, ReportSummary] = field(default_factory=dict)
-    name: str | None = None
-    reviews: tuple[ReportReview, ...] = ()
-    digests: set[str] = field(default_factory=set)
-
-    @property
-    def failed(self) -> bool:
-        """Whether any row has an error."""
-        return any(summary.failed for summary in self.summaries.values())
-
-    @property
-    def faults(self) -> int:
-        """Faulty sentences of all its summaries."""
-        return sum(summary.faults for summary in self.summaries.values())
-
-
-class SystemLine(NamedTuple):
-    """A system's line at the top.
-
-    Attributes:
-        name: the system's.
-        statistics: of its prevalence rows; None without any.
-        standing: its group, and how far it lies behind the best system; None without a second
-            system to compare with.
-        p: of equal means with the best system, two-sided, by a paired randomization test; None for
-            that system itself, and without a second one.
-        means: mean of every further figure that its rows carry, by name; ``floor`` and ``ceiling``
-            are of the systems in :data:`REFERENCES` where the rows have none, and the figures of
-            profiles are those of ``statistics``.
-    """
-
-    name: str
-    statistics: SystemStatistics | None
-    standing: Standing | None
-    p: float | None
-    means: Mapping[str, float]
 
 
 class Contents:
@@ -481,6 +355,7 @@ class Contents:
         profile = object_at(row, "profile")
         names = ("prevalence", "corrected", "soft_prevalence", "floor", "ceiling", "ceiling_share")
         left_out = map(LeftOut.from_json, profile.get("left_out") or ())
+        ids = row.get("review_ids") or ()
         sentences = row.get("sentences") or ()
         return ReportSummary(
             system,
@@ -489,7 +364,12 @@ class Contents:
             n_reviews=int(row.get("n_reviews") or 0),
             values=_numbers({name: row.get(name) for name in names}) | _numbers(profile),
             prefix_curve=tuple(map(float, row.get("prefix_curve") or ())),
-            left_out=tuple(sorted(left_out, key=lambda one: -one.support)),
+            left_out=tuple(
+                ReportLeftOut(
+                    one.text, one.support, one.asked, named_reviews(ids, one.supporting_reviews)
+                )
+                for one in sorted(left_out, key=lambda one: -one.support)
+            ),
             notes=notes,
             failed=bool(row.get("error")),
             threshold=_number(_threshold(str(row.get("signature") or ""))),

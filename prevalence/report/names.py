@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
 from prevalence.scored import PROFILE_FIGURES, Profile
+from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["figure_name", "metric_key", "quantity_note"]
+__all__ = ["figure_name", "metric_key", "quantity_note", "repeated_note"]
 
 _OWN = ("soft_prevalence", "coverage_parity", *(field.name for field in fields(Profile)))
 _NAMES = {
@@ -69,6 +70,15 @@ def quantity_note(quantity: Mapping[str, Any], n_reviews: int) -> str:
         )
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         raise InputError(f"not a scored summary: quantity cannot be {quantity!r:.60}") from None
+
+
+def repeated_note(summaries: int) -> str:
+    """Says that so many summaries are second ones of a system and an id."""
+    again = counted(summaries, "summary has", "summaries have")
+    return (
+        f"{again} the id and the system of an earlier one; each counts in the means "
+        "(prevalence report leaves out equal rows)"
+    )
 
 
 def _doubt(quantity: Mapping[str, Any], n_reviews: int) -> str | None:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from prevalence.report.calibration import applied_figures
-from prevalence.report.contents import NOT_ASKED, unseen_figures
+from prevalence.report.contents import unseen_figures
 from prevalence.report.names import figure_name
+from prevalence.report.parts import NOT_ASKED
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import decimals_of, one_line
 from prevalence.wording import counted
@@ -25,13 +26,8 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from prevalence.report.contents import (
-        Contents,
-        ReportProduct,
-        ReportSentence,
-        ReportSummary,
-        SystemLine,
-    )
+    from prevalence.report.contents import Contents
+    from prevalence.report.parts import ReportProduct, ReportSentence, ReportSummary, SystemLine
 
     _ByName = Mapping[str, int]
 
@@ -281,6 +277,8 @@ def _columns(lines: Sequence[SystemLine]) -> list[_Column]:
         known("unsupported", lambda s: _share(s.unsupported), "share of sentences"),
         known("contradicted", lambda s: _share(s.contradicted),
               "share of the reviews asked about its sentences that contradict them"),
+        known("self-contradicting", lambda s: _share(s.self_contradicting),
+              "share of the sentences that an earlier one contradicts"),
         known("wrong quantities",
               lambda s: f"{s.wrong_quantities:,}/{s.quantities:,}" if s.quantities else "",
               "quantities of people that the reviews do not bear out, of those compared"),

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from prevalence.report.console import system_columns
-from prevalence.report.names import figure_name, quantity_note
+from prevalence.report.names import figure_name, quantity_note, repeated_note
 from prevalence.report.sheets import Cell, Places, Report, Sheet
 from prevalence.report.text import shown_number
 from prevalence.scored import PROFILE_FIGURES, SENTENCE_KINDS
@@ -49,6 +49,8 @@ def systems(rows: Iterable[ScoredSummary]) -> Report:
     groups, notes = _groups(table)
     if corrected:
         notes.append("corrected scores of systems are in the table of `prevalence score`")
+    if table.repeated:
+        notes.append(repeated_note(table.repeated))
     columns = system_columns(found)
     lines = tuple(
         (

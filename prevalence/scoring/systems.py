@@ -245,6 +245,16 @@ class SystemTable:
         return self.unreadable + sum(system.failed for system in self._systems.values())
 
     @property
+    def repeated(self) -> int:
+        """Rows with a score whose system has an earlier one of the same product."""
+        return sum(len(one.products) - len(set(one.products)) for one in self._systems.values())
+
+    @property
+    def quantities(self) -> int:
+        """Sentences whose quantity of people is compared with their support."""
+        return sum(one.quantities for one in self._systems.values())
+
+    @property
     def systems(self) -> list[str]:
         """Names, in order of first appearance."""
         return list(self._systems)

@@ -47,6 +47,9 @@ def test_records_without_anything_left_are_noted_and_no_failure(
     assert "\n1 of 3 reviews counted\n" in score(path, "--first-reviews", "1").stderr
     result = score(path, "--statements-where", "text has leak")
     assert "counted" not in result.stderr
+    boots["summaries"]["good"] = "Most reviewers say that they are warm boots."
+    alone = score(write(rated(boots)), "--reviews-where", "rating <= 3", "--quantities").stderr
+    assert "\n2 of 3 reviews counted; quantities were compared with these alone\n" in alone
     assert result.exit_code == 0
     assert "1 summary has no score: the conditions leave no statement" in result.stderr
     assert result.stdout.splitlines()[1].split()[:2] == ["double", "0.333"]

@@ -302,6 +302,16 @@ def test_splitter_lines_and_max_sentences(score: Run, write: Write, boots: dict[
     assert "--max-sentences" in result.stderr
 
 
+def test_second_summaries_of_a_product_by_a_system_are_noted(
+    score: Run, run: Run, write: Write, boots: dict[str, Any], tmp_path: Path
+) -> None:
+    said = "2 summaries have the id and the system of an earlier one; each counts in the means"
+    rows = tmp_path / "rows.jsonl"
+    assert said not in score(write(boots)).stderr
+    assert said in score(write(boots, boots), "--output", str(rows)).stderr
+    assert said in run("table", str(rows)).stdout
+
+
 def test_threshold_is_strict(score: Run, write: Write, boots: dict[str, Any]) -> None:
     # "They squeak." shares 1 of 2 words with review 2.
     path = write({**boots, "summaries": {"s": "They squeak."}})

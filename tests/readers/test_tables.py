@@ -64,7 +64,7 @@ def test_a_row_of_missing_values_is_skipped(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("name", ["in.csv", "in"])
 def test_the_header_tells_the_delimiter(tmp_path, delimiter, name):
-    text = "asin,review_1,summary:a b\nx,A.,S.\n".replace(",", delimiter)
+    text = "asin,review_1,summary : a b\nx,A.,S.\n".replace(",", delimiter)
     (item,) = read(tmp_path, text, name)
     assert item.id == "x"
     assert item.summaries == (Summary("a b", "S."),)

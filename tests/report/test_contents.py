@@ -144,7 +144,10 @@ def test_profiles_and_score_rows_join_the_prevalence_of_a_summary(rows):
     assert summary.values == {
         "prevalence": pytest.approx(2 / 3), "ceiling": 0.8, "coverage": 0.4, "rouge-1": 0.25,
     }  # fmt: skip
-    assert [one.text for one in summary.left_out] == ["b", "a"]
+    assert [(one.text, one.reviews) for one in summary.left_out] == [("b", [0, 1]), ("a", [0])]
+    named = filled([{**rows[0], "profile": profile, "review_ids": ["d1", "d2", "d3"]}])
+    left_out = named.products[0].summaries["good"].left_out
+    assert [one.reviews for one in left_out] == [["d1", "d2"], ["d1"]]
     assert [line.name for line in contents.systems] == ["good", "human"]
     assert contents.systems[1].means == {"rouge-1": 0.5}
     assert len(contents.products) == 1
