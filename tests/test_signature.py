@@ -26,8 +26,11 @@ def test_the_two_wordings_keep_their_names():
         assert trivial_template(name) == trivial_template(text) == (text, name)
 
 
-def test_no_template_is_named_none():
-    assert trivial_template(None) == (None, "none")
+def test_no_template_is_told_from_no_name():
+    assert trivial_template(None) == (None, "off")
+    off, unnamed, usual = (f"prev|thr:0.5|trivial:{part}|v:1" for part in ("off", "none", "name"))
+    assert differences([off, usual]) == {"trivial": ["off", "name"]}
+    assert differences([unnamed, usual]) == {}
 
 
 def test_custom_templates_are_told_apart_by_a_digest():

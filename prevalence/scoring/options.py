@@ -226,6 +226,6 @@ class ScoringOptions:
         for option, value in (("groups", self.groups), ("others", self.others)):
             if value is not None and not self.profile:
                 raise ConfigurationError(
-                    f"{option} is part of the profile: ask for the profile too"
+                    f"{option} needs the profile: give profile=True (--profile) too"
                 )
         _ = self.review_groups

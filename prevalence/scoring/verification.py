@@ -173,8 +173,9 @@ def _parts_apart(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator
 def _difference(row: ScoredSummary, again: ScoredSummary) -> str:
     if again.error is not None:
         return f"cannot be scored any more: {again.error}"
-    # Signatures were compared before, but for the version.
-    told, found = (replace(one, extra={}, signature="").to_json() for one in (row, again))
+    # Signatures were compared before, but for the version; what reviews are called decides nothing.
+    beside: dict[str, Any] = {"extra": {}, "signature": "", "review_ids": None}
+    told, found = (replace(one, **beside).to_json() for one in (row, again))
     return next(_differences(told, found), "")
 
 

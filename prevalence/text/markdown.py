@@ -22,7 +22,7 @@ __all__ = [
     "without_opening",
 ]
 
-_ANY = re.compile(r"[*_`\[(>:\"\u201c\u3010]")
+_ANY = re.compile(r"[*_`\[(>:|\"\u201c\u3010]")
 """What every mark and name has one of."""
 _INLINE = (
     # Links and pictures, of which the words stay.
@@ -52,9 +52,9 @@ _INLINE = (
 
 _BOLD = re.compile(
     r"(?P<mark>\*\*|__)(?:\d{1,2}[.)][ \t]+)?(?P<name>[^*_:\n]{1,60})"
-    r"(?:\s?:\s?(?P=mark):?|(?P=mark)(?:\s?:|[ \t][\u2013\u2014-]))(?=\s)"
+    r"(?:\s?:\s?(?P=mark):?|(?P=mark)(?:\s?:|[ \t][\u2013\u2014|-]))(?=\s)"
 )
-_FIRST = re.compile(r"\s*(?P<name>[^\W\d_][^*_.:!?\n]{0,60}):(?=\s)")
+_FIRST = re.compile(r"\s*(?P<name>[^\W\d_][^*_.:!?|\n]{0,60})(?::|[ \t]\|)(?=\s)")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _ENDS = re.compile(r"[.!?](?:\s|$)")
 _DENIES = re.compile(
@@ -116,7 +116,7 @@ def without_marks(text: str) -> str:
 
     Marks are those of emphasis, code, links, quotation and numbered references. A name is left out
     in bold where a sentence begins ("**Battery:** The battery lasts") or at the beginning
-    ("Battery: The battery lasts"), if what follows does without it (:func:`needless`).
+    ("Battery: The battery lasts"; "Battery | The battery lasts" in a table), if what follows does without it (:func:`needless`).
 
     Args:
         text: a paragraph or an item of a list.

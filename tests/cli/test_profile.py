@@ -149,8 +149,8 @@ def test_a_cut_run_goes_on_and_other_settings_are_refused(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--others", "2"), "others is part of the profile"),
-        (("--groups", "rating <= 2"), "groups is part of the profile"),
+        (("--others", "2"), "others needs the profile"),
+        (("--groups", "rating <= 2"), "groups needs the profile"),
         (("--sap-alpha", ".2"), "--sap-alpha goes with --profile"),
         (("--coverage-statements", "5"), "--coverage-statements goes with --profile"),
         (("--profile", "--sap-alpha", ".2"), "--sap-alpha goes with --others"),

@@ -248,8 +248,8 @@ def test_genericness_without_other_products_is_refused(fake_scorer):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"groups": "rating > 1"}, "groups is part of the profile"),
-        ({"others": 2}, "others is part of the profile"),
+        ({"groups": "rating > 1"}, "groups needs the profile"),
+        ({"others": 2}, "others needs the profile"),
         ({"profile": True, "others": 0}, "others must be at least 1, not 0"),
         ({"profile": True, "sap_alpha": -1.0}, "sap_alpha must be at least 0"),
         ({"profile": True, "coverage_statements": 0}, "coverage_statements must be at least 1"),

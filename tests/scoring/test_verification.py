@@ -47,6 +47,7 @@ def rows_of(scorer, products=PRODUCTS, **options):
         {"reviews_where": 'brand = "A|B", "50% off"', "first_reviews": 1},
         {"statements_where": 'text has leak, "50%25"', "profile": True},
         {"follows": "50%|"},
+        {"trivial": None},
     ],
 )
 def test_rows_come_out_again_whatever_was_asked_for(fake_scorer, options):
@@ -63,6 +64,16 @@ def test_rows_come_out_again_whatever_was_asked_for(fake_scorer, options):
         statements_where=again.statements_where,
     )
     assert (again.review_groups, again.restriction) == (asked.review_groups, asked.restriction)
+
+
+def test_rows_of_products_without_a_name_and_with_new_ids_of_reviews_are_the_same(fake_scorer):
+    unnamed = replace(PRODUCTS[0], name=None)
+    rows = rows_of(fake_scorer(), [unnamed])
+    assert all("|trivial:none|" in row.signature for row in rows)
+    named = replace(
+        unnamed, reviews=tuple(replace(one, id=str(k)) for k, one in enumerate(unnamed.reviews))
+    )
+    assert [*verify(rows, [named], fake_scorer())] == [Verified(row, "") for row in rows]
 
 
 def test_claims_come_from_where_they_came_from(fake_scorer):

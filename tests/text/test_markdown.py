@@ -74,6 +74,8 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "**Battery**: The battery lasts all day.",
         "**Battery life** \u2013 The battery lasts all day.",
         "Battery: The battery lasts all day.",
+        "| Battery life | The battery lasts all day. |",
+        "| **Battery** | The battery lasts all day. |",
         "**1. Battery:** The battery lasts all day.",
         "**Verdict:** The battery lasts all day.",
         "TL;DR: The battery lasts all day.",
@@ -101,6 +103,10 @@ def test_places_are_in_order_and_of_the_same_characters(text):
 )
 def test_models_are_asked_the_same_with_marks_and_without(marked):
     assert said(marked) == ["The battery lasts all day."]
+
+
+def test_a_cell_that_the_next_one_does_not_repeat_stays():
+    assert said("| Fit | Runs small. |") == ["Fit | Runs small."]
 
 
 @pytest.mark.parametrize(
