@@ -116,7 +116,8 @@ def without_marks(text: str) -> str:
 
     Marks are those of emphasis, code, links, quotation and numbered references. A name is left out
     in bold where a sentence begins ("**Battery:** The battery lasts") or at the beginning
-    ("Battery: The battery lasts"; "Battery | The battery lasts" in a table), if what follows does without it (:func:`needless`).
+    ("Battery: The battery lasts"; "Battery | The battery lasts" in a table), if what follows does
+    without it (:func:`needless`).
 
     Args:
         text: a paragraph or an item of a list.
