@@ -14,8 +14,8 @@ from prevalence.baselines.protocol import Entry, Metric, Runtime
 from prevalence.baselines.questions import catalogue as questions
 from prevalence.errors import ConfigurationError, MissingDependencyError, ModelError
 from prevalence.models.registry import lookup as find_checkpoint
+from prevalence.options import nearest
 from prevalence.scorers.grammar import FLAG, Name, Setting, Spec, split_names
-from prevalence.scorers.options import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

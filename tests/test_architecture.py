@@ -28,6 +28,7 @@ LAYERS = (
         "files",
         "lazy",
         "notebook",
+        "options",
         "stats",
         "text",
         "toml_files",

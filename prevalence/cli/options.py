@@ -14,8 +14,8 @@ import click
 from click.core import ParameterSource
 
 from prevalence.cli.help import ShortHelp
+from prevalence.options import described_fields
 from prevalence.readers.products import FORMATS
-from prevalence.scorers.options import described_fields
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
 from prevalence.scoring.presets import PRESETS, preset_options
@@ -23,7 +23,7 @@ from prevalence.scoring.presets import PRESETS, preset_options
 if TYPE_CHECKING:
     from dataclasses import Field
 
-    from prevalence.scorers.options import Description
+    from prevalence.options import Description
 
 __all__ = [
     "FILE",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import InputError
 from prevalence.labelled.documents import GROUP_FIELDS, Document, group_named, parse_target
+from prevalence.labelled.thinkp import is_thinkp, thinkp_table
 from prevalence.readers.columns import with_point
 from prevalence.readers.key_points import (
     KeyPointTable,
@@ -16,7 +17,6 @@ from prevalence.readers.key_points import (
     named_rows,
 )
 from prevalence.readers.streams import STDIN
-from prevalence.readers.thinkp import is_thinkp, thinkp_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,7 +125,7 @@ def read_key_points(path: str | Path) -> KeyPointTable:
 
     Args:
         path: CSV, TSV, JSON Lines or JSON; "-" for stdin. See :mod:`prevalence.readers.key_points`
-            and :mod:`prevalence.readers.thinkp` for the layouts.
+            and :mod:`prevalence.labelled.thinkp` for the layouts.
 
     Returns:
         The pairs.

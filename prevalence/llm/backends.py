@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES
-from prevalence.scorers.options import check_numbers, described, documented
+from prevalence.options import check_numbers, described, documented
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.api import checked_name, checked_reviews, is_missing
 from prevalence.errors import ConfigurationError, InputError
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable, checked_scorer
+from prevalence.readers.given import checked_name, checked_reviews, is_missing
 from prevalence.records import BadRecord, Product, Review, Summary, well_formed
 from prevalence.scored import ScoredSummary
 from prevalence.scorers.registry import ScorerOptions

@@ -9,10 +9,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from prevalence.errors import ConfigurationError
+from prevalence.options import finite, shared_out, takes
 from prevalence.records import BadRecord
 from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
-from prevalence.scorers.options import finite, shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, refuse_opening
 from prevalence.scoring.options import ScoringOptions
 from prevalence.signature import with_parts

@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.options import finite
+from prevalence.options import finite
 from prevalence.summarize.candidates import has_content
 
 if TYPE_CHECKING:

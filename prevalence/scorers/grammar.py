@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.options import nearest
+from prevalence.options import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from prevalence.errors import ConfigurationError
 from prevalence.models.devices import DTYPES, PACKINGS
 from prevalence.models.registry import EMBEDDED, lookup
-from prevalence.scorers.grammar import Name, Setting, usage
-from prevalence.scorers.options import (
+from prevalence.options import (
     check_numbers,
     check_texts,
     described,
@@ -26,6 +25,7 @@ from prevalence.scorers.options import (
     shared_out,
     takes,
 )
+from prevalence.scorers.grammar import Name, Setting, usage
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer

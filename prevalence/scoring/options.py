@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prevalence.errors import ConfigurationError
-from prevalence.scorers.options import check_numbers, described, documented
+from prevalence.options import check_numbers, described, documented
 from prevalence.scoring.conditions import Restriction, Where, parse_groups
 from prevalence.signature import trivial_template
 from prevalence.text.languages import LANGUAGES

@@ -14,7 +14,7 @@ from prevalence.cli import main
 from prevalence.cli.options import field_options
 from prevalence.errors import ConfigurationError
 from prevalence.llm.backends import BackendOptions
-from prevalence.scorers.options import described_fields, shared_out
+from prevalence.options import described_fields, shared_out
 from prevalence.scorers.registry import ScorerOptions
 from prevalence.scoring.options import ScoringOptions
 
