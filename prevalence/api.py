@@ -27,8 +27,7 @@ from prevalence.scoring.engine import Engine, WorkCounts
 from prevalence.scoring.options import ScoringOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from prevalence.scored import ScoredSummary
     from prevalence.summarize.extract import Extract, SummaryOptions
