@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from prevalence.readers.fields import Draft, FieldError, RawReview, RawSummary, describe, leftover
@@ -29,7 +30,7 @@ def draft(record: dict[str, Any]) -> Draft:
     """
     known = KNOWN if record.get("summary") is None else KNOWN | {"system"}
     return Draft(
-        reviews=listed_reviews(record.get("reviews"), "reviews" in record),
+        reviews=_reviews(record),
         summaries=listed_summaries(record),
         name=record.get("name"),
         metadata=record.get("metadata"),
@@ -37,12 +38,20 @@ def draft(record: dict[str, Any]) -> Draft:
     )
 
 
-def listed_reviews(value: object, present: bool) -> list[RawReview]:
+def _reviews(record: dict[str, Any]) -> list[RawReview]:
+    if "reviews" in record:
+        return listed_reviews(record["reviews"])
+    alike = get_close_matches("reviews", [key.casefold() for key in record], 1, 0.8)
+    meant = [key for key in record if key.casefold() in alike]
+    rename = f"; rename {meant[0]!r} if it holds them" if meant else ""
+    raise FieldError("reviews", "is missing", f"give a list of review texts{rename}")
+
+
+def listed_reviews(value: object) -> list[RawReview]:
     """The reviews of a list, each with its place.
 
     Args:
         value: what stands under "reviews".
-        present: whether the key is there at all.
 
     Returns:
         The unchecked reviews.
@@ -52,8 +61,7 @@ def listed_reviews(value: object, present: bool) -> list[RawReview]:
     """
     if isinstance(value, list):
         return [RawReview(f"reviews[{index}]", item) for index, item in enumerate(value)]
-    found = f"is {describe(value)}" if present else "is missing"
-    raise FieldError("reviews", found, "give a list of review texts")
+    raise FieldError("reviews", f"is {describe(value)}", "give a list of review texts")
 
 
 def listed_summaries(record: dict[str, Any]) -> list[RawSummary]:

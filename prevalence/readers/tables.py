@@ -353,7 +353,7 @@ def _wide_reviews(row: Row, columns: Columns) -> Sequence[RawReview]:
     where = _where(columns, columns.reviews)
     try:
         value = decode_line(row.cells[columns.reviews])
-        return listed_reviews(value, present=True)
+        return listed_reviews(value)
     except FieldError as fault:
         raise FieldError(where, fault.problem, "give a JSON list of review texts") from None
 

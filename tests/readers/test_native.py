@@ -141,6 +141,8 @@ def test_an_id_of_another_type(tmp_path, value):
 
 def test_missing_reviews(tmp_path):
     assert "reviews: is missing" in only(tmp_path, {"id": "x", "summary": "b"}).error
+    renamed = only(tmp_path, {"id": "x", "summary": "b", "Review": ["a"]}).error
+    assert renamed.endswith("give a list of review texts; rename 'Review' if it holds them")
 
 
 @pytest.mark.parametrize(
