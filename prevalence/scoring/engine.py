@@ -188,6 +188,7 @@ class Engine:
         self.threshold = float(own.threshold if chosen is None else chosen)
         self.scorer = scorer.at(self.threshold)
         self._others = others
+        self._signatures: dict[tuple[bool, str | None], str] = {}
         self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()
         self._splitter = get_splitter(self.options.splitter)
         verbatim = self.options.splitter in VERBATIM
@@ -255,15 +256,18 @@ class Engine:
             cutter: where their claims come from, where claims are counted; see
                 :data:`prevalence.scoring.units.CUTTERS`.
         """
-        told = score_parts(
-            self.options,
-            self.threshold,
-            rates=self.error_rates,
-            others=self._others,
-            named=named,
-            cutter=cutter or CUTTERS[self.options.unit][0],
-        )
-        return build_signature({**self.scorer.traits.signature, **told})
+        key = named, cutter or CUTTERS[self.options.unit][0]
+        if key not in self._signatures:
+            told = score_parts(
+                self.options,
+                self.threshold,
+                rates=self.error_rates,
+                others=self._others,
+                named=named,
+                cutter=key[1],
+            )
+            self._signatures[key] = build_signature({**self.scorer.traits.signature, **told})
+        return self._signatures[key]
 
     def read(self, review: str) -> str:
         """What models read of a review, see :meth:`prevalence.scoring.units.Units.read`."""
