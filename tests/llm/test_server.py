@@ -360,6 +360,16 @@ def test_replies_of_calls_of_several_are_no_replies_of_single_calls(connect, tmp
     store.close()
 
 
+def test_another_address_is_asked_anew(connect, chat_server, tmp_path):
+    # It may serve other weights under the same name.
+    store = ReplyStore(tmp_path)
+    for url, stored in ((chat_server.url, 0), (chat_server.url, 1), (f"{chat_server.url}/b", 0)):
+        backend = StoredBackend(connect(base_url=url), store)
+        backend.complete([request("a")])
+        assert (backend.hits, backend.misses) == (stored, 1 - stored)
+    store.close()
+
+
 def test_log_probabilities_of_answers(chat_server, connect):
     [[response]] = connect().complete([request("a", answers=("4", "5", "1"))])
     assert response.logprobs == pytest.approx(
