@@ -73,8 +73,8 @@ def _present(rows: Sequence[ScorerRow]) -> list[RenderableType]:
     if not lines:
         return []
     headers = ("threshold", "", "bal. acc.", "sensitivity", "specificity")
-    note = "present: the threshold that a scorer has without this calibration, on the same pairs; "
-    return [make_table(headers, lines), Text(note + _chosen(rows[0]), "dim")]
+    note = "present: the threshold that a scorer has without this calibration, on the same pairs"
+    return [make_table(headers, lines), Text(note, "dim"), Text(_chosen(rows[0]), "dim")]
 
 
 def _chosen(row: ScorerRow) -> str:
