@@ -128,12 +128,11 @@ def read_documents(
         if beside_it := threeway or products:
             raise InputError(f"{beside_it}: {path} is a table with its texts; leave it out")
         return _table_documents(path, labels)
-    records = list(read_records(path))
+    records = _gathered(read_records(path))
     if not records:
         raise InputError(f"{path}: holds no records")
     if is_released(records[0][1]):
         return _released(records, path, threeway, products, labels)
-    records = _gathered(records)
     if products is not None and refuse_unused and all(_has_texts(record) for _, record in records):
         raise InputError(
             f"{products}: all records of {path} hold their own texts and need no products file; "
@@ -178,7 +177,7 @@ def _gathered(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]
     seen: Counter[tuple[object, ...]] = Counter()
     for place, column in by.items():
         row = rows[place][1]
-        pair, who = tuple(str(row.get(name)) for name in names), str(row[column] or "").strip()
+        pair, who = tuple(str(row.get(name)) for name in names), _named(row[column])
         pairs.setdefault((*pair, seen[*pair, who]), []).append(place)
         seen[*pair, who] += bool(who)
     if all(len(places) == 1 for places in pairs.values()):
@@ -196,6 +195,10 @@ def _annotator(row: Record) -> str | None:
     if "worker_labels" in row or not {"premise", "hypothesis", "label"} <= row.keys():
         return None
     return next((name for name in row if _ANNOTATOR.fullmatch(name)), None)
+
+
+def _named(who: object) -> str:
+    return "" if who is None else str(who).strip()
 
 
 def _voted(rows: Sequence[tuple[str, Record]]) -> Record:

@@ -464,7 +464,7 @@ def test_rows_of_several_annotators_are_one_pair(
 
 
 def test_what_no_second_annotator_has_labelled_is_not_gathered(tmp_path: Path) -> None:
-    pair = {"premise": "p", "hypothesis": "h", "worker": "w1", "label": 1}
+    pair = {"premise": "p", "hypothesis": "h", "worker": 0, "label": 1}
     others = [pair | {"label": 0}, pair | {"group": "g"}, pair | {"relation": "product"}]
     alone = read_documents(write(tmp_path / "d.jsonl", pair, *others))
     assert [(one.votes, len(one.targets)) for one in alone] == [((), 1)] * 4
