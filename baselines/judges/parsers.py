@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from prevalence.errors import ConfigurationError
@@ -173,6 +173,9 @@ _CLOSING = re.compile(
 )
 # The first line is a number alone; the reasons follow.
 _OPENING = re.compile(rf"\W*{_NUMBER}(?:\s*(?:/|out\s+of)\s*5)?[ \t]*\n", re.IGNORECASE)
+_BOXED = re.compile(rf"\\boxed\{{\s*{_NUMBER}\s*\}}", re.IGNORECASE)
+_AFTER_BOX = re.compile(r"[\s$.]*$|[\s$]*\\[\])]\s*$")
+_ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
 _IN_BRACKETS = re.compile(rf"\(\s*{_NUMBER}\s*\)\W*$", re.IGNORECASE)
 # The scale, if it is named, stands before the word or after it: "3 of 5 stars", "3 stars out of 5".
 _STARS = re.compile(
@@ -204,13 +207,15 @@ def read_tag(reply: str) -> Reading:
     return _agreed(numbers)
 
 
-def read_plain(reply: str) -> Reading:
-    """The score that a sentence gives: "Score: 4", "a score of four", "3/5", "3 out of 5".
+def read_plain(reply: str, title: str = "") -> Reading:
+    r"""The score that a sentence gives: "Score: 4", "a score of four", "3/5", "3 out of 5".
 
     A number without such a context is no score, nor is a share ("4 out of 5 reviewers") or the
     rating of a guest; one on another scale is out of range. Several must agree, unless one is
     marked as the verdict ("Final score: 4/5"); of those the last counts. A closing sentence or
-    line that is a number alone is a score too, and so is such a first line.
+    line that is a number alone is a score too, and so is such a first line. Without any of these,
+    ``\boxed{4}`` at the end is read, or the number that ends the first line behind the title of the
+    dimension that was asked for, if the reply has no other number.
 
     >>> read_plain("Orderly but thin; 3 out of 5.").value, read_plain("Score: 3.5.").value
     (3.0, 3.5)
@@ -218,6 +223,8 @@ def read_plain(reply: str) -> Reading:
     4.0
     >>> read_plain("It has 3 facts and 2 errors.").fault, read_plain("Score: 7/10").fault
     ('unparsable', 'out_of_range')
+    >>> read_plain("Fluency: 4", "Fluency").value, read_plain("Fluency: 4", "Relevance").value
+    (4.0, None)
     """
     said = _LEGEND.sub("", _unmarked(reply).strip())
     if _TAG.search(said):
@@ -236,8 +243,29 @@ def read_plain(reply: str) -> Reading:
     numbers += [match[1] for match in alone if match]
     if not numbers:
         closing = _IN_BRACKETS.search(said)
-        numbers = [closing[1]] if closing else []
+        numbers = [closing[1]] if closing else _boxed(said) or _titled(said, title)
     return _agreed(numbers)
+
+
+def _boxed(said: str) -> list[str]:
+    """The numbers in boxes, if a text ends with one."""
+    boxes = list(_BOXED.finditer(said))
+    ends = boxes and _AFTER_BOX.match(said, boxes[-1].end())
+    return [box[1] for box in boxes] if ends else []
+
+
+def _titled(said: str, title: str) -> list[str]:
+    """The number behind a title that a text begins with, if it is the only one."""
+    match = _title_pattern(title).match(said) if title else None
+    return [match[1]] if match and not _ANY_NUMBER.search(said, match.end()) else []
+
+
+@cache
+def _title_pattern(title: str) -> re.Pattern[str]:
+    # A number that more words follow may be that of a list, or count something.
+    return re.compile(
+        rf"[^\w\n]*{_spelt(title)}[ \t]*:[ \t]*{_NUMBER}\.?[ \t]*(?:\n|$)", re.IGNORECASE
+    )
 
 
 def _verdict(said: str) -> Reading | None:
@@ -323,13 +351,14 @@ def read_table(reply: str, titles: Sequence[str]) -> list[Reading]:
     return [_agreed(_stated(said, *_row_patterns(title))) for title in titles]
 
 
-def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parser:
+def parser_for(answer: str, rules: str = "strict", *, method: str = "", title: str = "") -> Parser:
     """The parser of a method's replies.
 
     Args:
         answer: what a reply looks like.
         rules: one of :data:`PARSERS`.
         method: the method's name, for messages.
+        title: of the dimension that is asked for.
 
     Raises:
         ConfigurationError: the rules are unknown, or were never used for such replies.
@@ -337,7 +366,7 @@ def parser_for(answer: str, rules: str = "strict", *, method: str = "") -> Parse
     if rules not in PARSERS:
         raise ConfigurationError(f"unknown parser {rules!r}; choose from {', '.join(PARSERS)}")
     if rules == "strict":
-        return _STRICT[answer]
+        return partial(read_plain, title=title) if answer == "plain" else _STRICT[answer]
     if answer not in _RELEASED:
         raise ConfigurationError(
             f"parser {rules} reads rts, mcq and star replies; those of {method} need strict"
@@ -502,10 +531,15 @@ def _letter_rules(letters: str) -> tuple[tuple[re.Pattern[str], re.Pattern[str]]
     return tuple((re.compile(rule), re.compile(ending)) for rule, ending in rules)
 
 
+def _spelt(title: str) -> str:
+    """A title with its words apart or joined, as in keys of JSON."""
+    return r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
+
+
 @cache
 def _row_patterns(title: str) -> tuple[re.Pattern[str], ...]:
     """A dimension's score in a line or in JSON on one line, and in a row of a Markdown table."""
-    words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", title))
+    words = _spelt(title)
     return (
         re.compile(
             rf"(?:^[^\w\n]*(?:\d{{1,2}}[.)][^\w\n]*)?|[{{,]\s{{0,9}}\"|(?<=\d)[,;]\s{{0,9}}){words}"
@@ -525,7 +559,6 @@ def _row_patterns(title: str) -> tuple[re.Pattern[str], ...]:
 
 _STRICT: dict[str, Parser] = {
     "tag": read_tag,
-    "plain": read_plain,
     "letter": read_choice,
     "stars": read_star_count,
     "verdict": read_verdict,

@@ -129,7 +129,8 @@ class Plan:
             text = text if self.method.answer == "tag" else before_cut(text)
         if self.method.answer == "table":
             return read_table(text, [dimension.title for dimension in dimensions])
-        parse = parser_for(self.method.answer, self.rules, method=self.method.name)
+        title = dimensions[0].title
+        parse = parser_for(self.method.answer, self.rules, method=self.method.name, title=title)
         return [parse(text)]
 
     def _mean(

@@ -74,8 +74,9 @@ Examples:
 --method is a name, a TOML file, or a folder of prompts with two {}; NAME:reviews-first
 puts the reviews first. --dimensions takes names, sets, SET/NAME, or a TOML file.
 A killed run continues when the same command is given again with the same
---output. Exit status: 0 all judged, 1 some records failed, 2 usage or nothing
-could run, 130 after Ctrl-C.
+--output. Replies that failed are asked for again with --overwrite. Exit status:
+0 all judged, 1 some records failed, 2 usage or nothing could run, 130 after
+Ctrl-C.
 """
 
 
@@ -370,6 +371,8 @@ class _Rows(Tally["ScoreRow | PairRow"]):
     def __init__(self, options: _Options) -> None:
         super().__init__(options.output, note, limited=options.output is not None)
         self._quiet = options.quiet
+        kept = options.output is not None and not options.overwrite
+        self._again = "--overwrite" if kept else "the same command"
         self._means: SystemMeans | None = None
         self._verdicts: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
@@ -396,6 +399,7 @@ class _Rows(Tally["ScoreRow | PairRow"]):
 
     def show(self, signature: str, backend: Backend) -> None:
         """Print the table and the notes."""
+        from prevalence.llm.store import StoredBackend
         from prevalence.report.console import make_console, plain
 
         console = make_console()
@@ -419,6 +423,9 @@ class _Rows(Tally["ScoreRow | PairRow"]):
                  "sample: check its settings for the model")  # fmt: skip
         if said := backend.describe():
             note(said)
+        failed = self._counts["failed"] or (self._means is None and self.failed)
+        if failed and isinstance(backend, StoredBackend):
+            note(f"{self._again} asks again for replies that failed; the others are stored")
 
 
 def _outcome(row: PairRow) -> str:

@@ -20,6 +20,7 @@ from prevalence.cli.meta_options import (
     note_gaps,
     note_left_out,
     note_uneven,
+    note_uneven_metrics,
     once,
     output_options,
     pairing_options,
@@ -166,6 +167,7 @@ def correlate(study: Study, **parameters: Any) -> Report:
     )
     if not parameters["quiet"] and _ACROSS.intersection(study.convention.levels):
         note_uneven(map(study.table.mean_human, study.table.dimensions), "rated")
+        note_uneven_metrics(study)
     tests = _comparisons(study, parameters) if parameters["compare"] else []
     return correlation_report(
         cells,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from prevalence.meta.correlate import Bootstrap, Pairing
     from prevalence.meta.table import RatingTable
     from prevalence.report.sheets import Report, Study
-    from prevalence.stats.arrays import Floats
+    from prevalence.stats.arrays import Bools, Floats
 
 __all__ = [
     "bootstrap_options",
@@ -40,6 +40,7 @@ __all__ = [
     "note_gaps",
     "note_left_out",
     "note_uneven",
+    "note_uneven_metrics",
     "once",
     "output_options",
     "pairing_options",
@@ -453,15 +454,40 @@ def note_uneven(grids: Iterable[Floats], verb: str) -> None:
 
     from prevalence.cli.errors import note
 
-    known = np.any([~np.isnan(grid) for grid in grids], axis=0)
-    shared = known[:, known.any(axis=0)]
-    items = shared[shared.any(axis=1)]
-    whole = int(items.all(axis=1).sum())
-    if whole < len(items):
+    whole, items = _with_all_systems(np.any([~np.isnan(grid) for grid in grids], axis=0))
+    if whole < items:
         note(
             f"systems were {verb} on different products: {whole:,} of "
-            f"{counted(len(items), 'product has', 'products have')} all systems"
+            f"{counted(items, 'product has', 'products have')} all systems"
         )
+
+
+def note_uneven_metrics(study: Study) -> None:
+    """Say which metrics lack values on different products, where means of systems are compared."""
+    import numpy as np
+
+    from prevalence.cli.errors import note
+    from prevalence.meta.correlate import metric_gaps, score_grids
+
+    table, rule = study.table, study.convention.missing
+    uneven: dict[str, None] = {}
+    for pair in study.pairs:
+        grids = score_grids(table, pair, missing=rule)
+        whole, items = _with_all_systems(~np.any(np.isnan(grids), axis=0))
+        if whole < items and rule != "zero" and metric_gaps(table, pair).any():
+            uneven[pair.metric] = None
+    if uneven:
+        note(
+            "values are missing on different products for different systems, whose means differ "
+            f"with the products then: {first_of(list(uneven), _NAMED)}"
+        )
+
+
+def _with_all_systems(known: Bools) -> tuple[int, int]:
+    """Products with all systems, and with any; bool [items, systems]."""
+    shared = known[:, known.any(axis=0)]
+    items = shared[shared.any(axis=1)]
+    return int(items.all(axis=1).sum()), len(items)
 
 
 def note_left_out(count: int, where: str) -> None:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from prevalence.errors import InputError
-from prevalence.labelled.documents import Document, Record, items_of, read_records, text_of
+from prevalence.labelled.documents import (
+    GROUP_FIELDS,
+    Document,
+    Record,
+    items_of,
+    parse_label,
+    read_records,
+    text_of,
+)
 from prevalence.labelled.key_points import holds_table, key_point_documents, pair_records
 from prevalence.labelled.layouts import LabelMode, parse_record
 from prevalence.labelled.reviewnli import is_released, join_released
@@ -23,6 +33,8 @@ __all__ = ["JudgedPairs", "check_summaries", "read_documents"]
 
 _TEXTS = frozenset({"premise", "review", "reviews", "statements"})
 """Keys of records that hold what their labels are about."""
+_ANNOTATOR = re.compile(r"(?:worker|annotator|rater|coder|labell?er)[ _]?(?:id|name)?", re.I)
+_PAIR = ("premise", "hypothesis", "relation", *GROUP_FIELDS)
 _SHOWN = 60
 """Characters of a text in a message."""
 
@@ -116,7 +128,7 @@ def read_documents(
         if beside_it := threeway or products:
             raise InputError(f"{beside_it}: {path} is a table with its texts; leave it out")
         return _table_documents(path, labels)
-    records = list(read_records(path))
+    records = _gathered(read_records(path))
     if not records:
         raise InputError(f"{path}: holds no records")
     if is_released(records[0][1]):
@@ -147,7 +159,54 @@ def _table_documents(path: Path, labels: LabelMode) -> list[Document]:
     pairs = pair_records(path)
     if pairs is None:
         return key_point_documents(path)
-    return [found for where, row in pairs for found in parse_record(row, where, labels)]
+    return [found for where, row in _gathered(pairs) for found in parse_record(row, where, labels)]
+
+
+def _gathered(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]:
+    """Pairs that have a record for each annotator, as one record with ``worker_labels``.
+
+    What an annotator says again of a pair is left as a pair of its own. Nothing is gathered if no
+    pair has two annotators.
+    """
+    rows = list(records)
+    by = {place: name for place, (_, row) in enumerate(rows) if (name := _annotator(row))}
+    ids = [str(rows[place][1].get("id")) for place in by]
+    # An id that no two rows share is that of the row, and not of the pair.
+    names = [name for name in _PAIR if name != "id" or len(set(ids)) < len(ids)]
+    pairs: dict[tuple[object, ...], list[int]] = {}
+    seen: Counter[tuple[object, ...]] = Counter()
+    for place, column in by.items():
+        row = rows[place][1]
+        pair, who = tuple(str(row.get(name)) for name in names), _named(row[column])
+        pairs.setdefault((*pair, seen[*pair, who]), []).append(place)
+        seen[*pair, who] += bool(who)
+    if all(len(places) == 1 for places in pairs.values()):
+        return rows
+    first = {places[0]: places for places in pairs.values()}
+    return [
+        (where, _voted([rows[at] for at in first[place]]) if place in first else row)
+        for place, (where, row) in enumerate(rows)
+        if place in first or place not in by
+    ]
+
+
+def _annotator(row: Record) -> str | None:
+    """The column of a labelled pair that names who has labelled it."""
+    if "worker_labels" in row or not {"premise", "hypothesis", "label"} <= row.keys():
+        return None
+    return next((name for name in row if _ANNOTATOR.fullmatch(name)), None)
+
+
+def _named(who: object) -> str:
+    return "" if who is None else str(who).strip()
+
+
+def _voted(rows: Sequence[tuple[str, Record]]) -> Record:
+    """One record of a pair with the labels of several."""
+    for where, row in rows:
+        parse_label(row["label"], where)
+    shared = {name: value for name, value in rows[0][1].items() if name != "label"}
+    return {**shared, "worker_labels": [row["label"] for _, row in rows]}
 
 
 def _checked_split(found: list[Document], told: list[Document], where: str) -> list[Document]:

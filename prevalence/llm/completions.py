@@ -1,9 +1,11 @@
-"""The body of a chat completion: replies, log-probabilities of answers, tokens."""
+"""The body of a chat completion: replies, log-probabilities of answers, tokens, errors."""
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +16,15 @@ from prevalence.records import well_formed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Completion", "answer_log_probabilities", "read_completion"]
+__all__ = ["Completion", "answer_log_probabilities", "error_text", "read_completion"]
 
 _MOST_TOKENS = 10**9
 """A count beyond it is none."""
+_ERROR_KEYS = ("message", "detail", "error", "msg", "errors")
+"""Where servers put the text of an error, each of them by itself or one in another."""
+_DEEPEST = 8
+_TITLE = re.compile(r"<title[^<>]*>([^<]*)<", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]*>")
 _NO_LOGPROBS = "the server gives no log-probabilities; choose another form or another backend"
 
 
@@ -52,7 +59,8 @@ def read_completion(text: str, indices: Sequence[int], answers: Sequence[str]) -
         raise MalformedError(f"the server's reply is not JSON ({error})") from error
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices:
-        raise MalformedError("the server's reply has no choices")
+        said = error_text(body)
+        raise MalformedError("the server's reply has no choices" + (f": {said}" if said else ""))
     usage = body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     read, written = (_count(counts, key) for key in ("prompt_tokens", "completion_tokens"))
@@ -69,7 +77,7 @@ def _response(
     """One choice; the counts of a call of several go to the first, so that sums are true."""
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         raise MalformedError("a choice in the server's reply has no message")
-    content, finish = choice["message"].get("content"), choice.get("finish_reason")
+    content, finish = _joined(choice["message"].get("content")), choice.get("finish_reason")
     if finish == "content_filter":
         return Response(index=index, error="the server withheld the reply (content_filter)")
     logprobs = _first_token(choice, answers) if answers else None
@@ -88,6 +96,54 @@ def _response(
         logprobs=logprobs,
         finish="length" if finish == "length" and not answers else "stop",
     )
+
+
+def _joined(content: object) -> object:
+    """The texts in a list of parts, without thoughts and what else is none; or what there is."""
+    if not isinstance(content, list):
+        return content
+    texts = (part.get("text") for part in content if _is_text(part))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _is_text(part: object) -> bool:
+    return isinstance(part, dict) and part.get("type") == "text"
+
+
+def error_text(body: object, depth: int = _DEEPEST) -> str:
+    """What the body of an error says, in any of the shapes that servers give it.
+
+    Args:
+        body: parsed JSON, or the text of a page.
+        depth: how far to look into lists and objects.
+
+    Returns:
+        Its words; empty if it has none.
+
+    >>> error_text({"detail": [{"loc": ["body", "top_k"], "msg": "not a number"}]})
+    'body.top_k: not a number'
+    >>> error_text("<html><head><title>502 Bad Gateway</title></head></html>")
+    '502 Bad Gateway'
+    """
+    if isinstance(body, str):
+        return _without_tags(body) if body.lstrip().startswith("<") else body.strip()
+    if isinstance(body, list) and depth:
+        return "; ".join(filter(None, (error_text(each, depth - 1) for each in body)))
+    if not isinstance(body, dict) or not depth:
+        return ""
+    found = (error_text(body.get(key), depth - 1) for key in _ERROR_KEYS)
+    text, place = next(filter(None, found), ""), body.get("loc")
+    names = (
+        [str(at) for at in place if isinstance(at, str | int)] if isinstance(place, list) else []
+    )
+    return f"{'.'.join(names)}: {text}" if text and names else text
+
+
+def _without_tags(page: str) -> str:
+    """The title of a page, or all its text."""
+    title = _TITLE.search(page)
+    text = title[1].strip() if title else ""
+    return html.unescape(text or _TAG.sub(" ", page)).strip()
 
 
 def _first_token(choice: Mapping[str, Any], answers: Sequence[str]) -> dict[str, float] | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from prevalence.errors import BackendError, ConfigurationError
-from prevalence.llm.completions import read_completion
+from prevalence.llm.completions import error_text, read_completion
 from prevalence.llm.pace import Pace, retry_after
 from prevalence.llm.protocol import Response, sample_seed
 from prevalence.llm.spending import Ledger, most_tokens
@@ -282,8 +282,7 @@ class Server:
 
 def _message(error: Any) -> str:
     """What the server itself says, where it says anything."""
-    said = error.body.get("message") if isinstance(error.body, dict) else None
-    return said if isinstance(said, str) and said.strip() else str(error.message)
+    return error_text(error.body) or error.response.text.strip() or str(error.message)
 
 
 class _RefusedError(Exception):

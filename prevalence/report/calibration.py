@@ -74,7 +74,19 @@ def _present(rows: Sequence[ScorerRow]) -> list[RenderableType]:
         return []
     headers = ("threshold", "", "bal. acc.", "sensitivity", "specificity")
     note = "present: the threshold that a scorer has without this calibration, on the same pairs"
-    return [make_table(headers, lines), Text(note, "dim")]
+    return [make_table(headers, lines), Text(note, "dim"), Text(_chosen(rows[0]), "dim")]
+
+
+def _chosen(row: ScorerRow) -> str:
+    """What the figures of a chosen threshold rest on."""
+    if row.test is not None:
+        return "chosen: the threshold from the first set"
+    if row.dev.get("cross_validation") is None:
+        return "chosen: on the pairs that chose it, so its figures are too good"
+    return (
+        "chosen: its figures are those of products that no choice had seen, each decided by the "
+        "threshold of the other folds, so they can be lower than those of present"
+    )
 
 
 def _threshold_cells(row: ScorerRow, which: str, figures: dict[str, Any]) -> tuple[Any, ...]:

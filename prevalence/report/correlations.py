@@ -364,7 +364,9 @@ class _Layout(NamedTuple):
         notes += _two_notes(cells)
         drawn = [cell.resamples for cell in cells if not np.isnan(cell.low)]
         if drawn:
-            notes.append(f"in brackets: bootstrap interval, of at least {min(drawn)} resamples")
+            least, most = min(drawn), max(drawn)
+            number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+            notes.append(f"in brackets: bootstrap interval, of {number} resamples")
         notes += _interval_notes(cells)
         if self.marked:
             notes.append(f"small figures: place in the column, up to {self.marked}")

@@ -54,6 +54,15 @@ def test_the_table_shows_means_and_the_signature(run, write, products):
     assert result.stderr == ""
 
 
+def test_means_of_an_output_are_a_table_for_papers(run, write, products, tmp_path):
+    output = tmp_path / "scores.jsonl"
+    run("baselines", write(products[0]), "-m", "rouge-1,rouge-2", "--output", output)
+    means = ("meta", "means", output, "--of", "metrics", "--format")
+    shown = run(*means, "csv").stdout
+    assert shown.splitlines() == ["system,rouge-1,rouge-2", "good,1.0,1.0", "half,0.5,0.0"]
+    assert r"\begin{tabular}" in run(*means, "latex").stdout
+
+
 def test_means_of_fewer_values_are_named_below_the_table(run, write, products):
     # The second product has no reference.
     result = run("baselines", write(*products), "-m", "rouge-1,length")

@@ -479,6 +479,24 @@ def test_the_present_threshold_is_shown_beside_the_chosen_one(run: Run, pairs: P
     assert "present" not in other.stdout
 
 
+def test_it_is_said_what_the_figures_of_the_chosen_threshold_rest_on(
+    run: Run, pairs: Path, write: Write
+) -> None:
+    def note(path: Path, *words: object) -> str:
+        shown = " ".join(run("calibrate", path, *ROUGE, *QUICK, *words).stdout.split())
+        return shown.partition("chosen: ")[2]
+
+    crossed = note(pairs)
+    assert crossed.startswith("its figures are those of products that no choice had seen")
+    assert crossed.endswith("so they can be lower than those of present")
+    labelled = [pair("dry", "boots", 1, "x"), pair("wet", "boots", 0, "x")]
+    assert note(pairs, "--held-out", write(*labelled, name="second.jsonl")) == (
+        "the threshold from the first set"
+    )
+    one = write(*labelled, name="one.jsonl")
+    assert note(one) == "on the pairs that chose it, so its figures are too good"
+
+
 def test_a_calibration_gives_the_error_rates_of_corrected_scores(
     run: Run, pairs: Path, tmp_path: Path, write: Write, boots: dict[str, Any]
 ) -> None:

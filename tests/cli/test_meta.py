@@ -288,6 +288,41 @@ def test_systems_that_were_rated_on_different_products_are_noted(run: Run, write
     assert "systems were scored on different products: 3 of 4" in shown
 
 
+def test_metrics_that_lack_values_on_different_products_are_noted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": str(n), "system": s, "human": {"tone": [n + k], "style": [n - k]},
+         "metrics": {"whole": n, "even": None if n == 2 else n,
+                     "uneven": None if n == k else n, "odd": None if n == k + 2 else n}}
+        for n in range(4) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    note = (
+        "values are missing on different products for different systems, whose means differ with "
+        "the products then: uneven, odd\n"
+    )
+    path = write(*rows)
+    assert run("meta", "correlate", path).stderr.count(note) == 1
+    for words in (["--level", "summary"], ["--missing", "zero"], ["--quiet"],
+                  ["--metrics", "whole,even"]):  # fmt: skip
+        assert "different products" not in run("meta", "correlate", path, *words).stderr
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [(7, "of 40 resamples"), (6, r"of \d+ to \d+ resamples")]
+)
+def test_intervals_say_how_many_resamples_they_rest_on(
+    run: Run, write: Write, rows: int, said: str
+) -> None:
+    # Where a metric has one value for all but one product, some resamples have no coefficient.
+    records = [
+        {"id": str(n), "system": "x", "human": {"tone": [n % 5]},
+         "metrics": {"m": n * n % 7, **({} if rows == 7 else {"rare": int(n == 3)})}}
+        for n in range(rows)
+    ]  # fmt: skip
+    words = ("--level", "pooled", "--bootstrap", "items", "--resamples", "40")
+    shown = run("meta", "correlate", write(*records), *words).stdout
+    assert re.search(rf"in brackets: bootstrap interval, {said}", shown)
+
+
 def test_tables_say_why_there_is_no_interval(run: Run, write: Write) -> None:
     words = ("meta", "correlate", RATINGS, "--resamples", "40", "--level", "system", "--bootstrap")
     # Six items and five systems.

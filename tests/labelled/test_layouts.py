@@ -436,6 +436,46 @@ def test_a_pair_may_have_annotators(tmp_path: Path) -> None:
         read_documents(write(tmp_path / "e.jsonl", votes | {"worker_labels": {"w": 1}}))
 
 
+@pytest.mark.parametrize("column", ["worker", "Annotator", "rater_id", "WorkerId"])
+@pytest.mark.parametrize("ids", ["", "1", "rows"])
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_of_several_annotators_are_one_pair(
+    tmp_path: Path, column: str, ids: str, form: str
+) -> None:
+    votes = [("a", "w1", "1"), ("a", "w2", "0"), ("b", "w1", "no"), ("a", "w3", "yes"),
+             ("b", "w3", "")]  # fmt: skip
+    rows = [
+        {"premise": "p", "hypothesis": text, column: who, "label": label, "product_id": "g"}
+        | ({"id": str(place) if ids == "rows" else ids} if ids else {})
+        for place, (text, who, label) in enumerate(votes)
+    ]
+    path = tmp_path / f"d.{form}"
+    if form == "jsonl":
+        write(path, *rows)
+    else:
+        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        path.write_text("\n".join(lines), encoding="utf-8")
+    first, second = read_documents(path)
+    assert (first.hypotheses, second.hypotheses) == (("a",), ("b",))
+    assert (first.votes, second.votes) == (((1.0,), (0.0,), (1.0,)), ((0.0,), (None,)))
+    assert [one.targets[0].entailment for one in (first, second)] == [1, 0]
+    assert {first.group, second.group} == {"g"}
+    assert read_documents(path, labels="soft")[0].targets[0].entailment == pytest.approx(2 / 3)
+
+
+def test_what_no_second_annotator_has_labelled_is_not_gathered(tmp_path: Path) -> None:
+    pair = {"premise": "p", "hypothesis": "h", "worker": 0, "label": 1}
+    others = [pair | {"label": 0}, pair | {"group": "g"}, pair | {"relation": "product"}]
+    alone = read_documents(write(tmp_path / "d.jsonl", pair, *others))
+    assert [(one.votes, len(one.targets)) for one in alone] == [((), 1)] * 4
+    path = write(tmp_path / "e.jsonl", pair, *others, pair | {"worker": "w2"}, {"reviews": ["r"]})
+    found = read_documents(path)
+    assert [len(one.votes) for one in found] == [2, 1, 1, 1, 0]
+    bad = write(tmp_path / "f.jsonl", pair, pair | {"worker": "w2", "label": "maybe"})
+    with pytest.raises(InputError, match=r"f\.jsonl:2: unknown label 'maybe'"):
+        read_documents(bad)
+
+
 @pytest.mark.parametrize("missing", [None, "", " ", "nan", "null", float("nan")])
 def test_pairs_without_a_label_are_unlabelled(tmp_path: Path, missing: object) -> None:
     pair = {"premise": "r", "hypothesis": "b", "label": missing}

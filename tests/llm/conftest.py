@@ -138,7 +138,8 @@ class ChatServer:
         """Status, headers and data of a reply that is not what it should be."""
         if isinstance(fault, tuple):
             status, headers, error = fault
-            return status, headers, json.dumps({"error": error}).encode()
+            whole = error if isinstance(error, str) else json.dumps({"error": error})
+            return status, headers, whole.encode()
         if fault == "null":
             reply["choices"][0]["message"]["content"] = None
         elif fault == "filter":

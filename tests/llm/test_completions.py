@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from prevalence.llm.completions import read_completion
+from prevalence.llm.completions import error_text, read_completion
 from prevalence.llm.transport import MalformedError
 
 
@@ -29,6 +31,36 @@ def test_an_empty_reply_is_the_error_of_that_reply_alone(content):
     empty, sound = read_completion(body, [0, 1], []).responses
     assert empty.error == "the reply has no text (finish_reason 'length')"
     assert (sound.error, sound.text) == (None, "4")
+
+
+def test_a_list_of_parts_is_read_without_thoughts():
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "Score: 1"}]},
+        {"type": "reasoning", "text": "Score: 2"},
+        {"type": "text", "text": "Fine. "},
+        {"type": "text", "text": "Score: 4"},
+        {"type": "text"},
+        "Score: 3",
+    ]
+    body = json.dumps({"choices": [{"message": {"content": parts}}]})
+    assert read_completion(body, [0], []).responses[0].text == "Fine. Score: 4"
+    body = json.dumps({"choices": [{"message": {"content": parts[:2]}}]})
+    assert "no text" in read_completion(body, [0], []).responses[0].error
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [('{"detail": "model is loading"}', ": model is loading"), ('{"choices": []}', "")],
+)
+def test_an_error_in_place_of_choices_is_told(body, said):
+    with pytest.raises(MalformedError) as caught:
+        read_completion(body, [0], [])
+    assert str(caught.value) == f"the server's reply has no choices{said}"
+
+
+@pytest.mark.parametrize("nested", ["[" * 500 + "]" * 500, '{"error": ' * 500 + "1" + "}" * 500])
+def test_an_error_of_any_depth_is_no_fault(nested):
+    assert error_text(json.loads(nested)) == ""
 
 
 @pytest.mark.parametrize(

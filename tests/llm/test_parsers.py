@@ -192,6 +192,47 @@ def test_sentences(reply, value):
 @pytest.mark.parametrize(
     ("reply", "value"),
     [
+        ("Aspect coverage: 4", 4.0),
+        ("**Aspect coverage:** 4/5.\nIt names what reviews name.", 4.0),
+        ("- aspect_coverage: four", 4.0),
+        ("Aspect coverage: 4 out of 5", 4.0),
+        ("Aspect coverage: 7", None),
+        # Other numbers leave open which of them is the score, and lists have numbers too.
+        ("Aspect coverage: 4\nOne point is missing.", None),
+        ("Aspect coverage: 4\nFluency: 3", None),
+        ("Aspect coverage: 4/10", None),
+        ("Aspect coverage: 4 or 5", None),
+        ("Aspect coverage: -4", None),
+        ("Aspect coverage:\n1. The price is named.", None),
+        ("Aspect coverage: 1. The price is named.", None),
+        ("Aspect coverage: 4 aspects are named.", None),
+        ("Aspect coverage: 4 would be too high.", None),
+        ("1. Aspect coverage: 4", None),
+        ("The aspect coverage: 4", None),
+        ("Coverage: 4", None),
+        # What is stated as the score counts before it.
+        ("Aspect coverage: 4\nScore: 3", 3.0),
+        # A box ends the reply.
+        ("It names 3 of 4 aspects. \\boxed{4}", 4.0),
+        ("It is thin: $\\boxed{2/5}$.", 2.0),
+        (r"Thus \[\boxed{3}\]", 3.0),
+        ("\\boxed{4} is too high.", None),
+        ("\\boxed{3}, no, \\boxed{4}", None),
+        ("\\boxed{4/10}", None),
+        ("\\boxed{-2}", None),
+        ("\\boxed{8}", None),
+        ("Score: 3\n\\boxed{4}", 3.0),
+    ],
+)
+def test_a_number_behind_the_title_or_in_a_box(reply, value):
+    parse = parser_for("plain", title="Aspect coverage")
+    assert parse(reply).value == value
+    assert read_plain("Aspect coverage: 4").value is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
         ("**Answer:** D", 4.0),
         ("**Answer**: D", 4.0),
         ('{"answer": "D"}', 4.0),

@@ -235,6 +235,34 @@ def test_a_recording_holds_the_replies_beside_one_that_failed(judge_many, chat_s
 
 
 @pytest.mark.parametrize(
+    ("method", "words"), [("op-i", ["--systems", "s"]), ("h2h", ["--samples", "1"])]
+)
+def test_what_failed_is_asked_again_with_overwrite(
+    judge_many, chat_server, tmp_path, method, words
+):
+    source = tmp_path / "two.jsonl"
+    texts = {"s": "Warm.", "t": "Hot."}
+    rows = [{"id": name, "reviews": [name], "summaries": texts} for name in "pq"]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    if method == "h2h":
+        chat_server.text = lambda prompt, seed: "A"
+    words += ["--concurrency", "1", "--retries", "0"]
+    chat_server.faults = {1: (500, {}, {"message": "oops"})}
+    result, rows = judge_many(*words, source=source, method=method)
+    told = "--overwrite asks again for replies that failed; the others are stored"
+    assert told in result.stderr, result.output
+    assert len(chat_server.bodies) == 4
+    # Going on keeps the rows as they are, and says so.
+    result, same = judge_many(*words, source=source, method=method)
+    assert told in result.stderr
+    assert (same, len(chat_server.bodies)) == (rows, 4)
+    result, rows = judge_many(*words, "--overwrite", source=source, method=method)
+    assert "asks again" not in result.stderr
+    assert len(chat_server.bodies) == 5
+    assert [row["error"] for row in rows] == [None, None]
+
+
+@pytest.mark.parametrize(
     ("dimension", "cut"), [("d", '{"method": "m"'), ("", '{"method": "m", "id": "1", "sys')]
 )
 def test_a_recording_goes_on_after_a_line_that_was_cut(tmp_path, dimension, cut):

@@ -158,6 +158,59 @@ def test_what_asking_again_cannot_change_is_asked_once(chat_server, connect, fau
     assert len(chat_server.bodies) == 1
 
 
+@pytest.mark.parametrize("status", [400, 404, 422, 500])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('{"detail": "prompt\\n too long"}', "prompt too long"),
+        ('{"error": "prompt too long"}', "prompt too long"),
+        ('[{"error": {"code": 400, "message": "too long"}}]', "too long"),
+        (
+            '{"detail": [{"loc": ["body", "n"], "msg": "not 2"}, {"msg": "no"}]}',
+            "body.n: not 2; no",
+        ),
+        ('{"reason": "too long"}', '{"reason": "too long"}'),
+        ("prompt too long, use <8k\n", "prompt too long, use <8k"),
+        ("<html><title> Not\n here </title><p>nginx</p></html>", "Not here"),
+        ("<!DOCTYPE html><title></title>\n<h1>Bad &amp; gone</h1>", "Bad & gone"),
+        ("x" * 999, "x" * 200),
+    ],
+)
+def test_what_a_server_says_is_shown_in_whatever_shape(chat_server, connect, status, body, said):
+    chat_server.faults = lambda _: (status, {}, body)
+    try:
+        line = connect(retries=0).complete([request("a")])[0][0].error
+    except BackendError as error:
+        line = str(error)
+    assert line.split("status ")[1] in (f"{status}: {said}", f"404 for model 'tiny': {said}")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{{"detail": "bad key {}"}}', '[{{"error": {{"message": "{}"}}}}]', '{{"why": "{}"}}',
+     "{}", "<p>bad<b>{}</b></p>", "<title>bad {}</title>"],
+)  # fmt: skip
+@pytest.mark.parametrize("status", [200, 400, 404])
+def test_a_key_is_shown_in_no_shape(chat_server, connect, body, status):
+    for key in (KEY, f"{KEY[:7]}****{KEY[-4:]}"):
+        chat_server.faults = lambda _, key=key: (status, {}, body.format(key))
+        try:
+            line = str(connect(retries=0).complete([request("a")]))
+        except BackendError as error:
+            line = str(error)
+        # Not in the address, whose port may be any.
+        assert KEY[-4:] not in line.replace(chat_server.url, "")
+        assert KEY not in line
+
+
+def test_an_error_in_place_of_a_reply_is_asked_again_and_told(chat_server, connect):
+    body = '{"error": {"message": "over capacity", "code": 503}}'
+    chat_server.faults = lambda _: (200, {}, body)
+    ((response,),) = connect(retries=1).complete([request("a")])
+    assert response.error == "the server's reply has no choices: over capacity"
+    assert len(chat_server.bodies) == 2
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -206,7 +259,7 @@ def test_no_part_of_the_key_is_told_whatever_the_status(chat_server, connect, st
     except BackendError as error:
         line = str(error)
     assert "This project has no access with *** *** to **models**." in line
-    assert KEY[-4:] not in line
+    assert KEY[-4:] not in line.replace(chat_server.url, "")
 
 
 def test_a_server_that_is_down_is_named(connect):
@@ -304,6 +357,16 @@ def test_replies_of_calls_of_several_are_no_replies_of_single_calls(connect, tmp
     assert (stored.hits, stored.misses) == (0, 2)
     assert [response.text for response in responses] == ["a / 0", f"a / {FURTHER[1]}"]
     assert several.signature == {**single.signature, "samples-per-call": "5"}
+    store.close()
+
+
+def test_another_address_is_asked_anew(connect, chat_server, tmp_path):
+    # It may serve other weights under the same name.
+    store = ReplyStore(tmp_path)
+    for url, stored in ((chat_server.url, 0), (chat_server.url, 1), (f"{chat_server.url}/b", 0)):
+        backend = StoredBackend(connect(base_url=url), store)
+        backend.complete([request("a")])
+        assert (backend.hits, backend.misses) == (stored, 1 - stored)
     store.close()
 
 
