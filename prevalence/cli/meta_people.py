@@ -15,7 +15,7 @@ from prevalence.cli.meta_options import (
     pairing_options,
     reporting,
 )
-from prevalence.cli.options import GroupedCommand, option, refuse_given
+from prevalence.cli.options import GroupedCommand, option, refuse_given, seed_option
 from prevalence.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _MEANS_EXAMPLES = """\b
 Examples:
   prevalence meta means examples/ratings.jsonl
   prevalence meta means examples/ratings.jsonl --of metrics --mark 1 --format latex
+  prevalence meta means examples/ratings.jsonl --intervals --against trivial
 """
 
 
@@ -127,6 +128,19 @@ def _note_one_rater(study: Study) -> None:
     show_default=True, help="Mark the best N values of each column.",
 )  # fmt: skip
 @option(
+    "Statistics", "--intervals", is_flag=True,
+    help="Give the 95% bootstrap interval of each mean, over items.",
+)  # fmt: skip
+@option(
+    "Comparison", "--against", metavar="SYSTEM",
+    help="Also give how far all other systems lie above SYSTEM, with intervals and paired tests.",
+)  # fmt: skip
+@option(
+    "Statistics", "--resamples", metavar="N", type=click.IntRange(1), default=10_000,
+    show_default=True, help="Number of bootstrap resamples and of permutations.",
+)  # fmt: skip
+@seed_option("Statistics", "Seed for resampling and permutations.")
+@option(
     "Output",
     "--average-rounded",
     is_flag=True,
@@ -134,14 +148,17 @@ def _note_one_rater(study: Study) -> None:
 )
 @reporting
 def means(
-    study: Study, *, what: str, marked: int, average_rounded: bool, quiet: bool, **_: Any
+    study: Study, *, what: str, average_rounded: bool, quiet: bool, **parameters: Any
 ) -> Report:
     """What are the averages of each system?
 
     One row per system and one column per dimension or metric, with the best values marked.
     """
     from prevalence.meta.table import PEOPLE
-    from prevalence.report.correlations import means_report
+    from prevalence.report.means import means_report
+
+    if not (parameters["intervals"] or parameters["against"]):
+        refuse_given(("resamples", "seed"), "goes with --intervals or --against")
 
     if what == "human":
         refuse_given(("metrics",), "goes with --of metrics or both")
@@ -168,4 +185,6 @@ def means(
         )
     if not quiet:
         note_uneven(columns.values(), "scored" if what == "metrics" else "rated")
-    return means_report(study, columns, marked=marked, average=what == "human")
+    chosen = ("marked", "intervals", "against", "resamples", "seed")
+    told = {name: parameters[name] for name in chosen}
+    return means_report(study, columns, average=what == "human", **told)

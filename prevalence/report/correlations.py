@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from prevalence.meta.conventions import cut
-from prevalence.meta.means import MARKED, model_means, ranks
+from prevalence.meta.means import MARKED, ranks
 from prevalence.report.directions import direction
-from prevalence.report.sheets import Cell, Printer, Report, Sheet, Study
+from prevalence.report.sheets import Cell, Printer, Report, Sheet
 from prevalence.stats.resampling import FEWEST_PRODUCTS
 from prevalence.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from prevalence.meta.conventions import Convention
     from prevalence.meta.correlate import Correlation, NoInterval
@@ -27,74 +25,8 @@ __all__ = [
     "MetricTest",
     "comparison_sheet",
     "correlation_report",
-    "means_report",
     "undefined_notes",
 ]
-
-
-def means_report(
-    study: Study,
-    columns: Mapping[str, NDArray[np.float64]],
-    *,
-    marked: int = MARKED,
-    average: bool = True,
-) -> Report:
-    """A line a system, a column a dimension or metric, and their average.
-
-    Args:
-        study: for systems, decimals, rounding, and whether the average is of rounded figures.
-        columns: float64 [items, systems] by name.
-        marked: number of best values to mark in each column.
-        average: add the average over columns.
-    """
-    table, convention = study.table, study.convention
-    printer = Printer(convention)
-    decimals = convention.decimals if convention.average_rounded else None
-    directions = {name: direction(name, table.dimensions) for name in columns}
-    found = model_means(
-        np.stack([*columns.values()], axis=2),
-        decimals=decimals,
-        rounding=convention.rounding,
-        marked=marked,
-        directions=[*directions.values()],
-    )
-    values = np.column_stack([found.values, found.average])
-    names = [*columns, "average"] if average else [*columns]
-    rows = [
-        (
-            Cell(system),
-            *(
-                printer.figure(values[row, place], place=int(found.marks[row, place]))
-                for place in range(len(names))
-            ),
-        )
-        for row, system in enumerate(table.systems)
-    ]
-    notes = _place_notes(directions, marked) if marked else []
-    if average and convention.average_rounded:
-        notes.append("the average is of rounded figures")
-    records = [
-        {"system": system, **dict(zip(names, values[row].tolist(), strict=False))}
-        for row, system in enumerate(table.systems)
-    ]
-    sheet = Sheet("Averages of systems", ("system", *names), tuple(rows), tuple(notes))
-    return Report("means", study.settings, (sheet,), tuple(records))
-
-
-def _place_notes(directions: Mapping[str, int], marked: int) -> list[str]:
-    """What the marked places mean, and in which columns low is best, or nothing is marked."""
-    low, unknown = (
-        [name for name, found in directions.items() if found == sought] for sought in (-1, 0)
-    )
-    notes = []
-    if len(unknown) < len(directions):
-        notes.append(f"small figures: place in the column, up to {marked}")
-    if low:
-        notes.append(f"low is best: {', '.join(low)}")
-    if unknown:
-        names = ", ".join(unknown)
-        notes.append(f"unmarked, since it is not known whether high or low is best: {names}")
-    return notes
 
 
 _NO_INTERVAL: dict[NoInterval, str] = {

@@ -1,0 +1,101 @@
+"""`prevalence meta means`: intervals of means, and differences from one system."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from click.testing import Result
+
+    Run = Callable[..., Result]
+
+ITEMS = 8
+SCORES = {
+    "low": [1, 2, 1, 3, 2, 1, 2, 2],
+    "high": [3, 3, 4, 3, 5, 2, 4, None],
+    "same": [2, 1, 2, 2, 3, 1, 1, 2],
+}
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.jsonl"
+    rows = [
+        {"id": f"p{item}", "system": system, "human": {"fit": found[item]}, "metrics": {"ter": 0}}
+        for system, found in SCORES.items()
+        for item in range(ITEMS)
+        if found[item] is not None
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def rows_of(result: Result) -> list[dict[str, Any]]:
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)["rows"]
+    return found
+
+
+def test_differences_and_their_p_are_those_of_all_swaps_counted_out(
+    run: Run, ratings: Path
+) -> None:
+    rows = rows_of(run("meta", "means", str(ratings), "--against", "low", "--format", "json"))
+    found = {row["system"]: row for row in rows if "against" in row}
+    assert list(found) == ["high", "same"]
+    for system, row in found.items():
+        pairs = [(a, b) for a, b in zip(SCORES["low"], SCORES[system], strict=True) if b]
+        gaps = np.array([b - a for a, b in pairs], float)
+        swaps = np.array([*itertools.product((1, -1), repeat=len(gaps))])
+        exact = np.mean(np.abs((swaps * gaps).mean(axis=1)) >= abs(gaps.mean()) - 1e-12)
+        assert row["items"] == len(pairs)
+        assert row["difference"] == pytest.approx(gaps.mean())
+        assert row["p"] == pytest.approx(exact, abs=0.02)
+        assert row["low"] <= row["difference"] <= row["high"]
+    assert found["high"]["low"] > 0 > found["same"]["low"]
+
+
+def test_intervals_hold_the_means_and_are_written_beside_them(run: Run, ratings: Path) -> None:
+    rows = rows_of(run("meta", "means", str(ratings), "--intervals", "--format", "json"))
+    for row in rows:
+        own = np.array([value for value in SCORES[row["system"]] if value], float)
+        rng = np.random.default_rng(1)
+        drawn = rng.choice(own, (4000, len(own))).mean(axis=1)
+        # The expanded interval is a little wider than the plain one.
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        assert row["fit"] == pytest.approx(own.mean())
+        assert low - 0.3 < row["fit.low"] <= low + 0.05
+        assert high - 0.05 <= row["fit.high"] < high + 0.3
+    shown = run("meta", "means", str(ratings), "--intervals").stdout
+    assert "in brackets: 95% bootstrap interval over items; none with fewer than 6" in shown
+
+
+def test_few_items_have_no_interval(run: Run, ratings: Path) -> None:
+    lines = ratings.read_text(encoding="utf-8").splitlines(keepends=True)
+    ratings.write_text("".join(line for line in lines if '"p1"' in line or '"p2"' in line))
+    rows = rows_of(run("meta", "means", str(ratings), "--intervals", "--against", "low",
+                       "--format", "json"))  # fmt: skip
+    assert not any("fit.low" in row for row in rows)
+    assert all(row["low"] is None for row in rows if "against" in row)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--against", "lowest"), "--against: no system 'lowest'; choose one of low, high, same"),
+        (("--seed", "3"), "--seed goes with --intervals or --against"),
+    ],
+)
+def test_options_that_do_not_fit(
+    run: Run, ratings: Path, given: tuple[str, ...], message: str
+) -> None:
+    result = run("meta", "means", str(ratings), *given)
+    assert result.exit_code == 2
+    assert message in result.stderr
