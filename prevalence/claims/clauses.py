@@ -191,7 +191,16 @@ def _joint(words: list[Token], place: int) -> int:
         half = [token.low for token in words[place + 1 : place + 3]] == ["a", "half"]
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
+    if low == "while" and _names_reviewers(words[place + 1 :]):
+        return 1
     return int(_contrasts(low, before, after, first=place == 0))
+
+
+def _names_reviewers(words: Sequence[Token]) -> bool:
+    """Whether so many reviewers are the subject: "while | a third of reviewers complain"."""
+    end = next((at for at, word in enumerate(words) if word.tag in {"verb", "aux", "mark"}), 0)
+    counted = any(word.tag in {"num", "det"} for word in words[:1])
+    return counted and any(word.low.startswith("reviewer") for word in words[1:end])
 
 
 def _parts(words: list[Token], mark: int) -> bool:

@@ -11,6 +11,7 @@ from prevalence.claims.clauses import ACTIVE, ENDS, Piece, find_core, pieces_of,
 from prevalence.claims.descriptions import EMPTY, Described, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
 from prevalence.claims.english import has_negation, retagged, tagged
+from prevalence.claims.groups import with_people
 from prevalence.claims.noun_lists import SHARED_NOUNS
 from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
@@ -48,7 +49,7 @@ def drafts_of(text: str) -> list[Draft]:
     A label that praises, blames or denies is a claim; any other is left out before a clause.
     """
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
-    return _drafts(text, words) if 0 < len(words) <= MOST_WORDS else []
+    return _drafts(text, with_people(words)) if 0 < len(words) <= MOST_WORDS else []
 
 
 def _drafts(text: str, words: list[Token]) -> list[Draft]:

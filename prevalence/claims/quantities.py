@@ -17,6 +17,7 @@ from prevalence.claims.amounts import NUMBER, RANGES, Quantity
 from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
+from prevalence.claims.groups import with_people
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
 from prevalence.text.markdown import closed, without_marks
 
@@ -205,7 +206,8 @@ def counts_others(text: str) -> bool:
         gapped = word.low in _GAPPED and match["part"] is None
         if acts or gapped or SAY.match(text, match.end() - 1):
             return True
-    return False
+    words = [*islice(tagged(text[: 10 * SEEN]), SEEN)]
+    return with_people(words) is not words
 
 
 def _begun(text: str) -> str:

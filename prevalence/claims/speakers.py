@@ -113,8 +113,9 @@ of=None), named='users')
     named = (match["people"] or "reviewers").lower()
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
     one = (match["part"] if "/" not in match[0] else None) or match["count"]
+    one = None if _are_several(text, match.end()) else one
     if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
-        # "One of the eight users is", "a minority dislikes it".
+        # "One of the eight users is", "a minority dislikes it", but "one in three users report".
         named, singular = named.removesuffix("s"), True
     article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
     return People(
@@ -135,6 +136,12 @@ def _is_one_s(text: str, end: int) -> bool:
     """Whether the verb behind that offset is said of one: "a minority | dislikes it"."""
     verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + SEEN])
     return verb is not None and (verb[1] in {"is", "was", "has", "does"} or is_third(verb[1]))
+
+
+def _are_several(text: str, end: int) -> bool:
+    """Whether the verb behind that offset is said of several: "one in three | report it"."""
+    verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + SEEN])
+    return verb is not None and (verb[1] in {"are", "were", "have", "do"} or is_base(verb[1]))
 
 
 def _of_things(text: str, end: int) -> bool:

@@ -1,0 +1,128 @@
+"""Groups of people that only a number stands for: "most love it and | two complain of leaks".
+
+A number before a verb is taken for one before a noun ("the two leaks") unless there is a word for
+people. So one is put there where the verb is what only people do, and nothing else can be meant.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from prevalence.claims.amounts import LIMIT, NUMBER, WORDS, number_of
+from prevalence.claims.clauses import CONTRASTS, is_finite
+from prevalence.claims.english import retagged
+from prevalence.claims.people import ADVERB, OTHERS_DO, REPORT
+from prevalence.claims.speakers import people_at
+from prevalence.claims.words import is_base, is_third
+
+if TYPE_CHECKING:
+    from prevalence.claims.english import Token
+
+__all__ = ["with_people"]
+
+_SHARES = "|".join(
+    words
+    for name, words in WORDS
+    if "third" in name or "quarter" in name or "half" in name or name == "a minority"
+)
+_GROUP = re.compile(
+    rf"(?:(?:{LIMIT})?(?:(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?){NUMBER}"
+    rf"|(?P<count>{NUMBER})|(?P<share>\d{{1,3}}(?:\.\d{{1,3}})? ?(?:%|percent|per cent)))"
+    rf"|(?P<words>{_SHARES}|(?:the|an?) (?:\w+ )?(?:majority|minority)))"
+    rf"(?= {ADVERB}(?P<verb>{REPORT}|{OTHERS_DO})\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A number, and behind it what only people do."""
+_JOINTS = CONTRASTS | {"and", "but", "yet"}
+_MARKS = frozenset(", ; : — –".split())
+_SEEN = 14
+"""Words that are looked at for a group and its verb."""
+_OBJECT = frozenset({
+    "det", "poss", "obj", "pron", "prep", "to", "adv", "neg", "rel", "sub", "num", "mark", "conj",
+})  # fmt: skip
+"""What may follow a verb, and no noun that the verb's form would describe."""
+
+
+def with_people(words: list[Token]) -> list[Token]:
+    """The words with "reviewers" behind each number that stands for people; else the same list.
+
+    >>> from prevalence.claims.english import tagged
+    >>> def named(text): return " ".join(word.text for word in with_people(tagged(text)))
+    >>> named("Most love the pool and two complain of noise")
+    'Most love the pool and two reviewers complain of noise'
+    >>> named("It has a pool and two loved bars")
+    'It has a pool and two loved bars'
+    """
+    found, place, put = words, 1, False
+    while place < len(found):
+        size = _group(found, place) if _begins(found, place) else None
+        named = None if size is None else _named(found, place, size)
+        if named is not None:
+            found, put = named, True
+        place += 1
+    size = _group(found, 0) if put else None
+    first = None if size is None else _named(found, 0, size)
+    return first or found
+
+
+def _begins(words: list[Token], place: int) -> bool:
+    """Whether a clause may begin there: not within "reviewers 3 and 5"."""
+    joint = words[place - 1]
+    if joint.low not in _JOINTS and joint.text not in _MARKS:
+        return False
+    before = words[place - 2] if place > 1 else joint
+    listed = before.tag == "num" and before.text.isdigit() == words[place].text.isdigit()
+    return not listed
+
+
+def _group(words: list[Token], place: int) -> int | None:
+    """How many words there are a number of people; None where they are no such number."""
+    text = " ".join(word.text for word in words[place : place + _SEEN])
+    match = _GROUP.match(text)
+    if match is None:
+        return None
+    verb = match["verb"].lower().split()[0]
+    one = match["count"] is not None and number_of(match["count"]) == 1
+    single = match["part"] is not None and number_of(match["part"]) == 1
+    agrees = not is_base(verb) if one else single or match["words"] or not is_third(verb)
+    return len(match[0].split()) if agrees else None
+
+
+def _named(words: list[Token], place: int, size: int) -> list[Token] | None:
+    """The words with people named behind a number; None where it may be of things."""
+    end = place + size
+    one = size == 1 and words[place].low in {"one", "1"}
+    share = words[end - 1].tag != "num" or words[end - 1].text.endswith("%")
+    people = [words[end].reworded("reviewer" if one else "reviewers", "noun")]
+    people = [words[end].reworded("of", "prep"), *people] if share else people
+    found = retagged([*words[:end], *people, *words[end:]])
+    verb = end + len(people)
+    while found[verb].tag in {"adv", "neg"} and verb + 2 < len(found):
+        verb += 1
+    if found[verb].tag not in {"verb", "aux"}:
+        return None
+    verb += found[verb].tag == "aux" and found[verb + 1 : verb + 2] != []
+    after = found[verb + 1 : verb + 2]
+    if not after or after[0].tag in _OBJECT:
+        return found
+    return found if _is_alone(found, verb) and _is_set_apart(words, place) else None
+
+
+def _is_alone(words: list[Token], verb: int) -> bool:
+    """Whether no other verb follows in its clause: not "two noted drawbacks | are"."""
+    place = verb + 1
+    while place < len(words) and words[place].tag not in {"mark", "conj", "sub", "rel"}:
+        if is_finite(words, place):
+            return False
+        place += 1
+    return True
+
+
+def _is_set_apart(words: list[Token], place: int) -> bool:
+    """Whether a contrast or other people stand before, so that a number may be of people."""
+    if place and (words[place - 1].low in _JOINTS - {"and"} or words[place - 1].text == ";"):
+        return True
+    begins = [at for at in range(place) if not at or words[at - 1].tag in {"mark", "conj"}]
+    texts = (" ".join(word.text for word in words[at : at + _SEEN]) for at in begins)
+    return any(people_at(text) is not None for text in texts)
