@@ -120,6 +120,8 @@ def asides(text: str) -> list[Aside]:
             point = tallies == 1 and _is_point(before, text[match.end() :])
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None
+            if quantity is not None and quantity.low > 1 and not counted:
+                quantity = None  # "11 out of 10" is a grade
         if quantity is not None:
             quantity = quantity if people is None else said_of(quantity, people.named)
             label = _is_of_label(text, match.start(), match.end())
@@ -221,15 +223,16 @@ def _people_ending(text: str, behind: str) -> People | None:
 
     Args:
         text: what stands before an aside.
-        behind: what follows the aside: "the majority (70%) | of users".
+        behind: what follows the aside: "the majority (70%) | of users", "most (5/8) | love it".
     """
     if not text[-1:].isalpha():
         return None
     begins = [match.start() for match in _BEGIN.finditer(text)]
     found = (people_at(text, begin) for begin in begins)
     ending = next((people for people in found if people and people.end == len(text)), None)
-    if ending is not None or not behind.startswith(" of "):
+    if ending is not None or not behind.startswith(" "):
         return ending
+    of_people = behind.startswith(" of ")
     found = (people_at(text + behind, begin) for begin in begins)
-    across = (people for people in found if people and people.end > len(text))
-    return next((people for people in across if people.quantity is not None), None)
+    across = (people for people in found if people and people.quantity is not None)
+    return next((p for p in across if p.end >= len(text) + of_people), None)

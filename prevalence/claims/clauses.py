@@ -396,7 +396,7 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
         or (lows[0] == "as" and _tells(words[1:]))
-        or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag in {"sub", "prep"})
+        or (lows[0] in _FOCUS and lows[1:] != [] and _depends(words[1]))
         or (lows[0] in _FOCUS and lows[1:] in (["thanks"], ["due"]))
         or lows in (["thanks", "to"], ["due", "to"], ["compared", "with"], ["compared", "to"])
         or any(word.low == "whom" for word in words[:3])
@@ -409,6 +409,11 @@ def _subordinate(words: Sequence[Token]) -> bool:
     if lows[0] in _HAD and words[1:] and words[1].tag in _NAMING and find_core(words[1:]):
         return True  # "had the makers added a lid"
     return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
+
+
+def _depends(word: Token) -> bool:
+    """Whether a phrase or clause begins, not a share: "only in winter", "just | under half"."""
+    return word.tag in {"sub", "prep"} and word.low not in {"under", "over", "above", "below"}
 
 
 _HAD = word_set("had were should")

@@ -310,7 +310,10 @@ def is_of_one(piece: Piece) -> bool:
     lows = [word.low for word in piece.words[:2]]
     tags = [word.tag for word in piece.words[:3]]
     single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"], ["adv"])
-    return single or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
+    # "Most loved the pool and | two got wet": who or what did is unclear.
+    number = next((at for at, word in enumerate(piece.words) if word.tag != "num"), 0)
+    acts = number > 0 and is_past_only(piece.words[number].low)
+    return single or acts or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:

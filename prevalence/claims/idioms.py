@@ -270,8 +270,10 @@ def _telling(piece: Piece) -> Piece | None:
     From "some say it fits, | others that it is wide": others say that it is wide.
     """
     first, *rest = piece.words
-    if first.low in {"others", "another"} and rest and rest[0].tag == "rel":
-        say = first.reworded("say" if first.low == "others" else "says", "verb")
+    others = first.low in {"others", "another"} or first.tag == "num"
+    if others and rest and rest[0].tag == "rel":
+        one = first.low in {"another", "one"}
+        say = first.reworded("says" if one else "say", "verb")
         told = (
             len(rest) > 1
             and rest[1].tag in {"pron", "det", "poss"}

@@ -144,8 +144,9 @@ def shared_verb(
     verb, rest = words[core.first], words[core.first + 1 :]
     amp = any(word.text == "&" for subject in subjects for word in subject)
     mutual = any(word.low in _MUTUAL for word in [*subjects[-1], *rest])
-    if mutual or amp or _are_several(verb, rest):
-        return None
+    counted = any(subject and subject[-1].tag == "num" for subject in subjects)
+    if mutual or amp or counted or _are_several(verb, rest):
+        return None  # "reviewers 3 | and 5 report"
     low = subjects[0][0].low
     if low == "neither":
         return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)

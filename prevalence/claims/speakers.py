@@ -14,6 +14,9 @@ from prevalence.claims.words import is_base, is_third
 
 __all__ = ["FRONT", "SAY", "SEEN", "People", "after_frame", "people_at", "said_of"]
 
+_BUY = r"would (?:\w+ )?(?:buy|purchase|order|return|stay|book|visit|choose)"
+"""What only people would do."""
+_WOULD = re.compile(rf" {_BUY}", re.IGNORECASE)
 _PEOPLE2 = PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
 
 
@@ -22,7 +25,7 @@ def _pattern() -> re.Pattern[str]:
     words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(WORDS))
     quantity = (
         rf"(?P<quantity>(?:{LIMIT})?(?:"
-        rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?)(?P<whole>{NUMBER})"
+        rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? |(?P<slash> ?/ ?))(?P<whole>{NUMBER})"
         rf"|(?:(?:between )?(?P<from>\d{{1,3}}(?:\.\d{{1,3}})?) ?%?(?: ?[-–] ?| to | and ))?"
         rf"(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
         rf"|(?P<count>{NUMBER})(?:(?: ?[-–] ?| to )(?P<upto>{NUMBER}))?)|{words})"
@@ -40,7 +43,11 @@ def _pattern() -> re.Pattern[str]:
         r"| (?:mention|report|claim|remark|comment|note|thought|experience)s (?:are|were|with)\b"
         r"|(?<=couple) (?:is|was|has)\b)"
     )
-    alone = rf"(?P<alone>{noun}(?= {ADVERB}(?:{REPORT}|{OTHERS_DO})\b)|{ends})"
+    # "Both" may be of two that are named before.
+    alone = (
+        rf"(?P<alone>(?<!\bboth)(?: of (?:them|these|those))?{noun}"
+        rf"(?= {ADVERB}(?:{REPORT}|{OTHERS_DO}|{_BUY})\b)|{ends})"
+    )
     # Not "all reviewers but one", "one person out of nine".
     but = r"(?! (?:but|out of) |,? (?:except|apart from|aside from|other than|excluding)\b)"
     # Without re.ASCII, "ſix" would be "six".
@@ -108,12 +115,17 @@ of=None), named='users')
     quantity = quantity_of(match)
     if quantity is not None and match["people"] is not None:
         quantity = said_of(quantity, match["people"], text[match.end() : match.end() + SEEN])
-    if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
+    alone = match["alone"] is not None
+    # "9/10 would buy it" is a grade as often as not.
+    graded = alone and match["slash"] is not None and _WOULD.match(text, match.end()) is not None
+    if quantity is None or graded or (alone and _of_things(text, match.end())):
         return None
     named = (match["people"] or "reviewers").lower()
+    several = _are_several(text, match.end())
     singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
+    singular = singular and not several
     one = (match["part"] if "/" not in match[0] else None) or match["count"]
-    one = None if _are_several(text, match.end()) else one
+    one = None if several else one
     if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
         # "One of the eight users is", "a minority dislikes it", but "one in three users report".
         named, singular = named.removesuffix("s"), True
