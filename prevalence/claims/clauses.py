@@ -514,6 +514,12 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
         plural = is_plural(head_of(subject).low) or singular_verb(many) != many
         asked = first.low in {"do", "don't", "have", "haven't"} and not plural
         return None if asked or _is_wished(words, core, first) else subject
+    after = piece.words[piece.words.index(first) + 1 :]
+    if words[core.first].low in HAVE:
+        group = words[core.first : core.main]
+        been = any(word.low == "been" for word in group) and not has_negation(group)
+        if been and _is_own(first, after):
+            return [*subject, words[core.first]]  # "has been used daily and held up"
     helped = _helps(words, core, first)
     denied = helped and has_negation(words[core.first : core.main])
     against = piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}
@@ -524,7 +530,7 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     if (
         helped
         and piece.joint not in {"or", "nor"}
-        and _is_active(words, core, first, piece.words[piece.words.index(first) + 1 :])
+        and _is_active(words, core, first, after)
     ):
         return subject  # "was carefully packed and arrived early"
     # "Was not refunded and complained"
@@ -554,9 +560,20 @@ def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Toke
         return True
     if is_base(verb.low) or any(word.low in HAVE for word in words[core.first : core.main]):
         return False
-    has_object = bool(after) and after[0].tag in {"det", "poss", "obj"}
     own = is_past_only(verb.low) or verb.low in COPULAS | ACTIVE
-    return (own and is_simple_past(verb.low)) or (has_object and verb.low not in _GIVEN)
+    return (own and is_simple_past(verb.low)) or _has_object(verb, after)
+
+
+def _has_object(verb: Token, after: Sequence[Token]) -> bool:
+    """Whether a past form is no passive, because its object follows: "won an award"."""
+    return bool(after) and after[0].tag in {"det", "poss", "obj"} and verb.low not in _GIVEN
+
+
+def _is_own(verb: Token, after: Sequence[Token]) -> bool:
+    """Whether a past form after "has been" is no passive: "won an award", "held up"."""
+    holds = verb.low == "held" and [word.low for word in after[:1]] == ["up"]
+    past = is_past(verb.low) and not is_base(verb.low)
+    return past and (holds or verb.low in ACTIVE or _has_object(verb, after))
 
 
 def _helps(words: list[Token], core: Core, verb: Token) -> bool:

@@ -183,11 +183,17 @@ _PARTICLES = word_set("out away off up down in on back apart together")
 
 def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
     """Whether each part of a list may be a verb after "to": "hard to open, close and clean"."""
-    end = next((at for at in range(len(draft.words), 0, -1) if draft.words[at - 1].tag == "to"), 0)
-    parts = [draft.words[end:] if end else [], *(piece.words for piece in pieces)]
+    last = range(len(draft.words) - 1, 0, -1)  # not of "easy to sign in to | and use"
+    end = next((at for at in last if draft.words[at - 1].tag == "to"), 0)
+    fitting = end > 1 and draft.words[end - 2].tag == "adj"
+    first = draft.words[end:] if end else []
+    tail = len(first) > 1 and all(word.tag in {"prep", "to", "adv"} for word in first[1:])
+    parts = [first[:1] if tail else first, *(piece.words for piece in pieces)]
     if len(parts) > 2:
         parts[-1] = parts[-1][:1]  # "to chop, slice, and dice vegetables"
-    return all(
+    if tail and fitting:
+        parts = parts[1:]
+    return bool(first) and all(
         part and is_base(part[0].low) and all(is_base(w.low) or w.tag in _LISTED for w in part)
         for part in parts
     )
