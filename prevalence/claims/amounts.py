@@ -148,20 +148,26 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
         low, high = _limited(match, number, number / 4, 1)
         return Quantity(text, 0.0, 1.0, (low, high), exists=high > 0)
     if match["part"] or match["percent"]:
-        part = number_of(match["part"]) if match["part"] else float(match["percent"])
-        whole = number_of(match["whole"]) if match["part"] else 100
-        if not whole or (part > whole and match["slash"]):
-            return None
-        if part > whole:
-            return Quantity(text, part / whole, part / whole)
-        low, high = _limited(match, part / whole, 0.1, 0)
-        low = min(low, float(match["from"]) / 100) if match["from"] else low
-        limited = low < high and high > RANGES["few"][1]
-        return Quantity(text, low, min(high, 1.0), exists=limited)
+        return _share_of(match)
     name = next(name for place, (name, _) in enumerate(WORDS) if match[f"w{place}"])
     if name == "both":
         return Quantity(text, 0.0, 1.0, (2, 2), exists=True)
     return Quantity(text, *RANGES[name], exists=name in _EXIST)
+
+
+def _share_of(match: re.Match[str]) -> Quantity | None:
+    """The quantity of a part of a whole, or of a percentage."""
+    text = match["quantity"]
+    part = number_of(match["part"]) if match["part"] else float(match["percent"])
+    whole = number_of(match["whole"]) if match["part"] else 100
+    if not whole or (part > whole and match["slash"]):
+        return None
+    if part > whole:
+        return Quantity(text, part / whole, part / whole)
+    low, high = _limited(match, part / whole, 0.1, 0)
+    low = min(low, float(match["from"]) / 100) if match["from"] else low
+    limited = low < high and high > RANGES["few"][1]
+    return Quantity(text, low, min(high, 1.0), exists=limited)
 
 
 def _limited(match: re.Match[str], number: float, about: float, step: int) -> tuple[float, float]:

@@ -22,6 +22,8 @@ _BRACKET = re.compile(
 _CELL = re.compile(r"\|\s*(?P<words>[^|()\[\]\s](?:[^|()\[\]]{0,60}[^|()\[\]\s])?)\s*(?=\||$)")
 _TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
+_NUMBERED = re.compile(r"\(\d{1,5}(?:, ?\d{1,5})+\)", re.ASCII)
+"""Numbers of reviews, among which one in brackets is no count: "(3, 7) and one was angry (6)"."""
 _TALLIES = 3
 """How many of them say that they count, where the first point has no verb."""
 _DASH = re.compile(r"(?:(?<!\d)—|: | (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
@@ -117,6 +119,7 @@ def asides(text: str) -> list[Aside]:
             part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
             part = part and match[0][0] != ","
             tally = _TALLY.match(text, match.start()) is not None
+            tally = tally and _NUMBERED.search(text) is None
             point = tallies == 1 and _is_point(before, text[match.end() :])
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None

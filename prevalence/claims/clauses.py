@@ -191,9 +191,8 @@ def _joint(words: list[Token], place: int) -> int:
         half = [token.low for token in words[place + 1 : place + 3]] == ["a", "half"]
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
-    if low == "while" and _names_reviewers(words[place + 1 :]):
-        return 1
-    return int(_contrasts(low, before, after, first=place == 0))
+    counted = low == "while" and _names_reviewers(words[place + 1 :])
+    return int(counted or _contrasts(low, before, after, first=place == 0))
 
 
 def _names_reviewers(words: Sequence[Token]) -> bool:
@@ -396,7 +395,7 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
         or (lows[0] == "as" and _tells(words[1:]))
-        or (lows[0] in _FOCUS and lows[1:] != [] and _depends(words[1]))
+        or (lows[0] in _FOCUS and lows[1:] != [] and _depends(words[1:4]))
         or (lows[0] in _FOCUS and lows[1:] in (["thanks"], ["due"]))
         or lows in (["thanks", "to"], ["due", "to"], ["compared", "with"], ["compared", "to"])
         or any(word.low == "whom" for word in words[:3])
@@ -411,9 +410,11 @@ def _subordinate(words: Sequence[Token]) -> bool:
     return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
 
 
-def _depends(word: Token) -> bool:
+def _depends(words: Sequence[Token]) -> bool:
     """Whether a phrase or clause begins, not a share: "only in winter", "just | under half"."""
-    return word.tag in {"sub", "prep"} and word.low not in {"under", "over", "above", "below"}
+    share = any(word.low.startswith(("half", "third", "quarter")) for word in words[1:])
+    limit = share and words[0].low in {"under", "over", "above", "below"}
+    return words[0].tag in {"sub", "prep"} and not limit
 
 
 _HAD = word_set("had were should")
@@ -515,11 +516,6 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
         asked = first.low in {"do", "don't", "have", "haven't"} and not plural
         return None if asked or _is_wished(words, core, first) else subject
     after = piece.words[piece.words.index(first) + 1 :]
-    if words[core.first].low in HAVE:
-        group = words[core.first : core.main]
-        been = any(word.low == "been" for word in group) and not has_negation(group)
-        if been and _is_own(first, after):
-            return [*subject, words[core.first]]  # "has been used daily and held up"
     helped = _helps(words, core, first)
     denied = helped and has_negation(words[core.first : core.main])
     against = piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}
@@ -527,12 +523,9 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     own = helped and piece.words[0].low in _OFTEN and (denied or not bare)
     if own or (denied and against):
         return None  # "was always cleaned and never smelled", "was not repaired but replaced"
-    if (
-        helped
-        and piece.joint not in {"or", "nor"}
-        and _is_active(words, core, first, after)
-    ):
-        return subject  # "was carefully packed and arrived early"
+    if helped and piece.joint not in {"or", "nor"} and _is_active(words, core, first, after):
+        # "Was carefully packed and arrived early", "has been used daily and held up well".
+        return [*subject, *(word for word in words[core.first : core.main] if word.low in HAVE)]
     # "Was not refunded and complained"
     unclear = denied and piece.joint not in {"or", "nor"} and is_simple_past(first.low)
     own = bare and not helped and not _takes_base(words, core, comma=piece.comma)
@@ -558,8 +551,12 @@ def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Toke
     """
     if verb.low == "let":
         return True
-    if is_base(verb.low) or any(word.low in HAVE for word in words[core.first : core.main]):
+    group = words[core.first : core.main]
+    if is_base(verb.low):
         return False
+    if any(word.low in HAVE for word in group):
+        been = any(word.low == "been" for word in group) and not has_negation(group)
+        return been and _is_own(verb, after)
     own = is_past_only(verb.low) or verb.low in COPULAS | ACTIVE
     return (own and is_simple_past(verb.low)) or _has_object(verb, after)
 
@@ -572,8 +569,7 @@ def _has_object(verb: Token, after: Sequence[Token]) -> bool:
 def _is_own(verb: Token, after: Sequence[Token]) -> bool:
     """Whether a past form after "has been" is no passive: "won an award", "held up"."""
     holds = verb.low == "held" and [word.low for word in after[:1]] == ["up"]
-    past = is_past(verb.low) and not is_base(verb.low)
-    return past and (holds or verb.low in ACTIVE or _has_object(verb, after))
+    return holds or verb.low in ACTIVE or (is_past(verb.low) and _has_object(verb, after))
 
 
 def _helps(words: list[Token], core: Core, verb: Token) -> bool:

@@ -201,6 +201,8 @@ def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[
             if aside.behind_people:  # not of a clause before: "most like it, but two (of 8) ..."
                 first = max(at for at in (begin, *contrasts, *clauses) if at <= aside.start)
             found = [k for k, draft in enumerate(drafts) if first <= draft.start < end]
+            if not found:  # said with the clause before: "it is good: most (75%) love it"
+                found = [k for k, draft in enumerate(drafts) if begin <= draft.start < end][-1:]
         else:
             # Of "soft and washes well" it counts both, but of two clauses the last: whether it is
             # meant for the first is unclear, and a wrong count is worse than none.

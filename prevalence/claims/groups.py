@@ -40,8 +40,10 @@ _GROUP = re.compile(
 _ACTS = re.compile(rf"{NUMBER} {ADVERB}(?:{REPORT}|{OTHERS_DO})\b", re.IGNORECASE | re.ASCII)
 _BARE = word_set("few many several various multiple numerous countless")
 """Words that no "of" follows before people."""
+_FIRST = word_set("another second")
+"""Words behind which "a third" is one more."""
 _JOINTS = CONTRASTS | {"and", "but", "yet"}
-_MARKS = frozenset(", ; : — –".split())
+_MARKS = frozenset([",", ";", ":", "—", "–"])
 _SEEN = 14
 """Words that are looked at for a group and its verb."""
 _OBJECT = frozenset({
@@ -130,8 +132,10 @@ def _group(words: list[Token], place: int) -> int | None:
 def _named(words: list[Token], place: int, size: int) -> list[Token] | None:
     """The words with people named behind a number; None where it may be of things."""
     end = place + size
-    one = size == 1 and words[place].low in {"one", "1"}
-    share = words[end - 1].tag != "num" or words[end - 1].text.endswith("%")
+    third = [word.low for word in words[place:end]] == ["a", "third"]
+    third = third and any(word.low in _FIRST for word in words[:place])  # "one, another, a third"
+    one = third or (size == 1 and words[place].low in {"one", "1"})
+    share = not third and (words[end - 1].tag != "num" or words[end - 1].text.endswith("%"))
     people = [words[end].reworded("reviewer" if one else "reviewers", "noun")]
     share = share and words[end - 1].low not in _BARE
     people = [words[end].reworded("of", "prep"), *people] if share else people

@@ -124,14 +124,12 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     """The claims behind a label; none where it is unclear what they are said of."""
     rest, name = _unended(rest), plain_text(label)
     sided, fitting = _SIDES.fullmatch(name), _FITS.fullmatch(name)
-    if not label or not pieces_of(rest) or sided or fitting:
+    unclear = not label or not pieces_of(rest) or (_is_gone(rest) and _judges(_named(label)))
+    if unclear or sided or fitting:
         return _sided(text, rest) if sided else _fitting(label, rest) if fitting else []
     first, *others = pieces_of(rest)
     label = _named(label)
-    praise = any(noun.adjectives for noun in descriptions_in(label) or [])
-    judged = praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
-    if judged and _is_gone(rest):
-        return []
+    judged = _judges(label)
     told = judged and label[0].low not in _NEUTRAL
     lacking = _denied(label)
     named = [Draft(lacking or label, 0, label[0].start, label[-1].end, changed=True)]
@@ -158,13 +156,21 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     return [*named, *found]
 
 
+def _judges(label: list[Token]) -> bool:
+    """Whether a label praises or blames by an adjective."""
+    praise = any(noun.adjectives for noun in descriptions_in(label) or [])
+    return praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
+
+
 def _is_gone(words: Sequence[Token]) -> bool:
     """Whether words say that a thing is not there, whose adjective then names it.
 
     "Bright screen: missing" praises no screen.
     """
     lows = [word.low for word in words if word.tag != "adv"]
-    return lows[:1] != [] and (lows[0] in _GONE or lows[:2] in (["not", "available"], ["not", "there"]))
+    return lows[:1] != [] and (
+        lows[0] in _GONE or lows[:2] in (["not", "available"], ["not", "there"])
+    )
 
 
 _GONE = word_set("missing lacking absent unavailable gone needed wanted none removed discontinued")

@@ -122,7 +122,9 @@ def _nouns_begin(words: list[Token], core: Core) -> list[int]:
         and (words[after + 1].tag not in {"adj", "adv"})
     ):
         after += 1
-    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
+    if after >= len(words) or words[after].tag == "conj":
+        return []  # "would return | or send friends"
+    if any(word.low in _HOLDING for word in words[after:]):
         return []
     after += words[after].tag == "obj" and after + 1 < len(words) and words[after + 1].tag == "det"
     starts = [after] if words[after].tag != "prep" else []

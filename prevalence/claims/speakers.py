@@ -105,7 +105,8 @@ of=None), named='users')
     match = _AT.match(text, start)
     if match is None:
         return None
-    if match["quantity"] is None:
+    third = match["one"] is not None and match[0].lower().startswith("a third ")
+    if match["quantity"] is None or third:  # "a third reviewer"
         return People(match.end(), None, (match["only"] or match[0]).lower())
     counted = match["count"] is not None and match["people"] is None
     # In digits it may be the number of a review: "reviewers 3 and 5 report that it leaks".
@@ -120,19 +121,23 @@ of=None), named='users')
     graded = alone and match["slash"] is not None and _WOULD.match(text, match.end()) is not None
     if quantity is None or graded or (alone and _of_things(text, match.end())):
         return None
+    return People(match.end(), quantity, _name_of(match, text))
+
+
+def _name_of(match: re.Match[str], text: str) -> str:
+    """The words for people in a match, without the quantity."""
     named = (match["people"] or "reviewers").lower()
     several = _are_several(text, match.end())
-    singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
-    singular = singular and not several
+    singular = match["people"] is None and match["quantity"].lower().endswith(("one", "body"))
     one = (match["part"] if "/" not in match[0] else None) or match["count"]
-    one = None if several else one
-    if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
+    one_s = named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))
+    if (singular or one_s) and not several:
         # "One of the eight users is", "a minority dislikes it", but "one in three users report".
-        named, singular = named.removesuffix("s"), True
+        named = named.removesuffix("s")
+    elif match["one"] is None:
+        return named
     article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
-    return People(
-        match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
-    )
+    return f"{article} {named}"
 
 
 def said_of(quantity: Quantity, people: str, behind: str = "") -> Quantity:
