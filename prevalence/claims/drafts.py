@@ -21,6 +21,7 @@ from prevalence.claims.clauses import (
     shape_of,
 )
 from prevalence.claims.english import has_negation
+from prevalence.claims.groups import may_act
 from prevalence.claims.speakers import people_at
 from prevalence.claims.words import (
     ADJECTIVES,
@@ -318,7 +319,7 @@ def is_of_one(piece: Piece) -> bool:
     single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"], ["adv"])
     # "Most loved the pool and | two got wet": who or what did is unclear.
     number = next((at for at, word in enumerate(piece.words) if word.tag != "num"), 0)
-    acts = number > 0 and is_past_only(piece.words[number].low)
+    acts = number > 0 and may_act(piece.words[number:])
     return single or acts or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
 
 

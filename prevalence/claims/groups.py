@@ -14,12 +14,14 @@ from prevalence.claims.clauses import CONTRASTS, is_finite
 from prevalence.claims.english import retagged
 from prevalence.claims.people import ADVERB, OTHERS_DO, PEOPLE, REPORT
 from prevalence.claims.speakers import people_at
-from prevalence.claims.words import is_base, is_third, word_set
+from prevalence.claims.words import is_base, is_past, is_past_only, is_third, word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prevalence.claims.english import Token
 
-__all__ = ["plain_counts", "with_people"]
+__all__ = ["may_act", "plain_counts", "with_people"]
 
 _NAMES = frozenset({"a minority", "many", "several", "a few"})
 _SHARES = "|".join(
@@ -80,6 +82,18 @@ def plain_counts(text: str) -> str:
     said = _OUT_OF.sub(lambda at: f"{at['part']} of {at['whole']}".ljust(len(at[0])), text)
     said = _OF.sub(lambda at: f"{at['part']} {at['of']}".ljust(len(at[0])), said)
     return _NOT_ALL.sub(lambda at: at["some"].ljust(len(at[0])), said)
+
+
+def may_act(words: Sequence[Token]) -> bool:
+    """Whether what follows a number may be what so many do: "two | got wet", "one | left".
+
+    >>> from prevalence.claims.english import tagged
+    >>> may_act(tagged("left early")), may_act(tagged("used towels"))
+    (True, False)
+    """
+    low = words[0].low if words else ""
+    after = words[1].tag if len(words) > 1 else "mark"
+    return is_past_only(low) or (is_past(low) and after not in {"noun", "adj", "ing"})
 
 
 def with_people(words: list[Token]) -> list[Token]:

@@ -17,9 +17,8 @@ from prevalence.claims.amounts import NUMBER, RANGES, Quantity
 from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
-from prevalence.claims.groups import plain_counts, with_people
+from prevalence.claims.groups import may_act, plain_counts, with_people
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
-from prevalence.claims.words import is_past_only
 from prevalence.text.markdown import closed, without_marks
 
 __all__ = ["Quantified", "counts_others", "quantified", "without_words"]
@@ -200,11 +199,12 @@ _GAPPED = frozenset({"the", "about", "of", "that"})
 def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
     for match in islice(_OTHERS.finditer(text), 8):
-        word = next(iter(tagged(text[match.end() : match.end() + SEEN])), None)
-        if word is None:
+        following = tagged(text[match.end() : match.end() + SEEN])
+        if not following:
             continue
+        word = following[0]
         counted = match["part"] is not None or match["rest"] is not None
-        acts = word.tag == "aux" or (counted and word.tag == "verb") or is_past_only(word.low)
+        acts = word.tag == "aux" or (counted and word.tag == "verb") or may_act(following)
         # "Two mention the weight, three the size", "6 liked it, 2 of whom loved it".
         gapped = word.low in _GAPPED and match["part"] is None
         if acts or gapped or SAY.match(text, match.end() - 1):
