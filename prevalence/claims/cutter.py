@@ -164,7 +164,16 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
                 quantity,
             )
         )
-    return [_without_quantity(claim) for claim in claims]
+    return [_without_part(_without_quantity(claim), said) for claim in claims]
+
+
+def _without_part(claim: Claim, said: str) -> Claim:
+    """A claim without a share of those only who are named before it: "and most of them ..."."""
+    quantity = claim.quantity
+    if quantity is None or quantity.count is not None:
+        return claim
+    of_them = re.search(rf"\w+\W+{re.escape(quantity.text)} of (?:them|these|those)\b", said, re.I)
+    return claim if of_them is None else replace(claim, quantity=None)
 
 
 _OTHER_COUNT = re.compile(r"\d+ (?:did|does|do|was|were|is|are|found|said|had|has|have)\b")

@@ -32,9 +32,10 @@ _SHARES = "|".join(
 _ONLY_THEY = "received|slept|waited|paid|ordered|visited|tried|tasted|booked|purchased|needed"
 """What people do who are named before, though things may too."""
 _GROUP = re.compile(
-    rf"(?:(?:{LIMIT})?(?:(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?){NUMBER}"
+    rf"(?:(?:(?:the )?(?:other|remaining) |{LIMIT})?"
+    rf"(?:(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?){NUMBER}"
     rf"|(?P<count>{NUMBER})|(?P<share>\d{{1,3}}(?:\.\d{{1,3}})? ?(?:%|percent|per cent)))"
-    rf"|(?P<words>{_SHARES}|(?:the|an?) (?:\w+ )?(?:majority|minority)))"
+    rf"|(?P<words>{_SHARES}|(?:the|an?) (?:\w+ )?(?:majority|minority)|the rest))"
     rf"(?= {ADVERB}(?:(?P<verb>{REPORT}|{OTHERS_DO})|(?P<did>{_ONLY_THEY}))\b)",
     re.IGNORECASE | re.ASCII,
 )

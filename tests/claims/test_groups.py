@@ -84,6 +84,17 @@ def test_a_share_is_of_its_own_claim(share, said):
     # What opinions are of.
     ("Guests are split on breakfast: two loved it and one found it cold.",
      [("Reviewers loved breakfast.", "Two"), ("Breakfast is cold.", "one")]),
+    # Others, and a share of those named before.
+    ("Three of eight reviews mention rust, and the other five praise the finish.",
+     [("Reviews mention rust.", "Three of eight"),
+      ("The other five reviewers praise the finish.", None)]),
+    ("Three of eight reviews mention rust, while the rest praise the finish.",
+     [("Reviews mention rust.", "Three of eight"),
+      ("The rest of reviewers praise the finish.", None)]),
+    ("A third of the users mention rust, and most of them say it spreads.",
+     [("Users mention rust.", "A third"), ("It spreads.", None)]),
+    ("Six of eight guests loved the pool and two of them complained about noise.",
+     [("Guests loved the pool.", "Six of eight"), ("Reviewers complained about noise.", "Two")]),
     # Things have numbers, too, and some verbs are of things and people.
     ("Most guests loved the two pools and the bar.",
      [("Guests loved the two pools.", "Most"), ("Guests loved the bar.", "Most")]),
