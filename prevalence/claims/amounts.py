@@ -17,6 +17,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "three quarters": (0.65, 0.85),
     "two thirds": (0.55, 0.8),
     "most": (0.5, 1.0),
+    "over three quarters": (0.75, 1.0),
+    "over two thirds": (0.66, 1.0),
     "over half": (0.5, 1.0),
     "half": (0.4, 0.6),
     "over a third": (0.33, 1.0),
@@ -43,7 +45,10 @@ _SPELT = {"a single": 1} | {
     )
 }  # fmt: skip
 NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
-_ROUGHLY = r"(?:about |around |roughly |nearly |almost |approximately )?"
+_NEAR = r"(?:just|slightly|a little|a bit) (?:over|under|above|below|more than|less than)"
+_ROUGHLY = rf"(?:(?:about|around|roughly|nearly|almost|approximately|close to|{_NEAR}) )?"
+_OVER = r"(?:well )?(?:over|above|more than|at least)"
+_UNDER = r"(?:well )?(?:under|below|less than|fewer than)"
 WORDS = (
     ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
                    r"|(?:the|an?) (?:vast|overwhelming|great) majority"),
@@ -54,14 +59,17 @@ WORDS = (
                r"|not a single"),
     ("all", rf"all(?: of)?(?: the)? {NUMBER}(?= \w)|all|everyone|everybody|each and every"
             r"|every(?: single| last)?(?! other\b)|each"),
-    ("over half", r"(?:well )?(?:over|more than|at least) half"),
-    ("over a third", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]third"),
-    ("over a quarter", r"(?:well )?(?:over|more than|at least) (?:a|one)[- ]quarter"),
+    ("both", r"both"),
+    ("over three quarters", rf"{_OVER} three[- ]quarters"),
+    ("over two thirds", rf"{_OVER} two[- ]thirds"),
+    ("over half", rf"{_OVER} half"),
+    ("over a third", rf"{_OVER} (?:a|one)[- ]third"),
+    ("over a quarter", rf"{_OVER} (?:a|one)[- ]quarter"),
     ("two thirds", rf"{_ROUGHLY}two[- ]thirds"),
     ("three quarters", rf"{_ROUGHLY}three[- ]quarters"),
     ("a third", rf"{_ROUGHLY}(?:a|one)[- ]third"),
     ("a quarter", rf"{_ROUGHLY}(?:a|one)[- ]quarter"),
-    ("a minority", r"(?:less|fewer) than half"
+    ("a minority", rf"{_UNDER} half"
                    r"|an? (?:(?:small|significant|siz(?:e)?able|large|notable|vocal) )?minority"),
     ("half", rf"{_ROUGHLY}half"),
     ("most", r"most|(?:the|a) (?:clear |large |small )?majority"),
@@ -69,13 +77,14 @@ WORDS = (
              r"|a (?:large|great|significant|considerable|good) (?:number|share|part|proportion)"),
     ("several", r"several|various|multiple|a (?:fair |certain )?number|quite a few"),
     ("a few", r"(?:just )?a few|a couple|a handful|a small (?:number|share|proportion)"
-              r"|(?:less|fewer) than (?:a|one)[- ]third"),
+              rf"|{_UNDER} (?:a|one)[- ]third"),
     ("some", r"some|certain"),
 )  # fmt: skip
 """What stands for each range; the first that fits is taken."""
 LIMIT = (
-    r"(?:(?P<about>about|around|roughly|nearly|almost|approximately)|(?P<least>at least"
-    r"|no (?:less|fewer) than)|(?P<above>over|more than)|(?P<below>under|less than|fewer than)"
+    rf"(?:(?P<about>about|around|roughly|nearly|almost|approximately|close to|{_NEAR})"
+    r"|(?P<least>at least|no (?:less|fewer) than)|(?P<above>(?:well )?(?:over|more than|above))"
+    r"|(?P<below>(?:well )?(?:under|less than|fewer than|below))"
     r"|(?P<most>up to|at most|no more than)"
     r"|only|just) "
 )
@@ -120,12 +129,14 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
     """The quantity in a match of :data:`LIMIT`, :data:`WORDS` and numbers, in their groups.
 
     Args:
-        match: it has the groups ``quantity``, ``part`` of a ``whole``, ``percent`` (and where its
+        match: it has the groups ``quantity``, ``part`` of a ``whole`` (and whether a ``slash``
+            stands between, as in a grade), ``percent`` (and where its
             range begins, ``from``), ``count`` (and its end, ``upto``), and ``w0``, ``w1``, ... of
             the words; ``one`` if the words for people are in the singular.
 
     Returns:
-        None for numbers that cannot be meant so, as in "4 of 3" and "a 4-5 person tent".
+        None for numbers that cannot be meant so, as in "24/7 customer service" and "a 4-5 person
+        tent". A share above 1 ("150%", "11 of 8") keeps its number: no reviews can agree with it.
     """
     text = match["quantity"]
     if match["count"]:
@@ -137,16 +148,26 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
         low, high = _limited(match, number, number / 4, 1)
         return Quantity(text, 0.0, 1.0, (low, high), exists=high > 0)
     if match["part"] or match["percent"]:
-        part = number_of(match["part"]) if match["part"] else float(match["percent"])
-        whole = number_of(match["whole"]) if match["part"] else 100
-        if not whole or part > whole:
-            return None
-        low, high = _limited(match, part / whole, 0.1, 0)
-        low = min(low, float(match["from"]) / 100) if match["from"] else low
-        limited = low < high and high > RANGES["few"][1]
-        return Quantity(text, low, min(high, 1.0), exists=limited)
+        return _share_of(match)
     name = next(name for place, (name, _) in enumerate(WORDS) if match[f"w{place}"])
+    if name == "both":
+        return Quantity(text, 0.0, 1.0, (2, 2), exists=True)
     return Quantity(text, *RANGES[name], exists=name in _EXIST)
+
+
+def _share_of(match: re.Match[str]) -> Quantity | None:
+    """The quantity of a part of a whole, or of a percentage."""
+    text = match["quantity"]
+    part = number_of(match["part"]) if match["part"] else float(match["percent"])
+    whole = number_of(match["whole"]) if match["part"] else 100
+    if not whole or (part > whole and match["slash"]):
+        return None
+    if part > whole:
+        return Quantity(text, part / whole, part / whole)
+    low, high = _limited(match, part / whole, 0.1, 0)
+    low = min(low, float(match["from"]) / 100) if match["from"] else low
+    limited = low < high and high > RANGES["few"][1]
+    return Quantity(text, low, min(high, 1.0), exists=limited)
 
 
 def _limited(match: re.Match[str], number: float, about: float, step: int) -> tuple[float, float]:

@@ -22,6 +22,8 @@ _BRACKET = re.compile(
 _CELL = re.compile(r"\|\s*(?P<words>[^|()\[\]\s](?:[^|()\[\]]{0,60}[^|()\[\]\s])?)\s*(?=\||$)")
 _TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
+_NUMBERED = re.compile(r"\(\d{1,5}(?:, ?\d{1,5})+\)", re.ASCII)
+"""Numbers of reviews, among which one in brackets is no count: "(3, 7) and one was angry (6)"."""
 _TALLIES = 3
 """How many of them say that they count, where the first point has no verb."""
 _DASH = re.compile(r"(?:(?<!\d)—|: | (?:–|--?) )\s?(?P<words>[^—–()\[\]\s][^—–()\[\]]{1,120})$")
@@ -117,9 +119,12 @@ def asides(text: str) -> list[Aside]:
             part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
             part = part and match[0][0] != ","
             tally = _TALLY.match(text, match.start()) is not None
+            tally = tally and _NUMBERED.search(text) is None
             point = tallies == 1 and _is_point(before, text[match.end() :])
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None
+            if quantity is not None and quantity.low > 1 and not counted:
+                quantity = None  # "11 out of 10" is a grade
         if quantity is not None:
             quantity = quantity if people is None else said_of(quantity, people.named)
             label = _is_of_label(text, match.start(), match.end())
@@ -221,15 +226,16 @@ def _people_ending(text: str, behind: str) -> People | None:
 
     Args:
         text: what stands before an aside.
-        behind: what follows the aside: "the majority (70%) | of users".
+        behind: what follows the aside: "the majority (70%) | of users", "most (5/8) | love it".
     """
     if not text[-1:].isalpha():
         return None
     begins = [match.start() for match in _BEGIN.finditer(text)]
     found = (people_at(text, begin) for begin in begins)
     ending = next((people for people in found if people and people.end == len(text)), None)
-    if ending is not None or not behind.startswith(" of "):
+    if ending is not None or not behind.startswith(" "):
         return ending
+    of_people = behind.startswith(" of ")
     found = (people_at(text + behind, begin) for begin in begins)
-    across = (people for people in found if people and people.end > len(text))
-    return next((people for people in across if people.quantity is not None), None)
+    across = (people for people in found if people and people.quantity is not None)
+    return next((p for p in across if p.end >= len(text) + of_people), None)

@@ -191,7 +191,15 @@ def _joint(words: list[Token], place: int) -> int:
         half = [token.low for token in words[place + 1 : place + 3]] == ["a", "half"]
         count = low == "or" and after.tag == "num"
         return 0 if half or count or (before, after.low) in _PAIRS else 1
-    return int(_contrasts(low, before, after, first=place == 0))
+    counted = low == "while" and _names_reviewers(words[place + 1 :])
+    return int(counted or _contrasts(low, before, after, first=place == 0))
+
+
+def _names_reviewers(words: Sequence[Token]) -> bool:
+    """Whether so many reviewers are the subject: "while | a third of reviewers complain"."""
+    end = next((at for at, word in enumerate(words) if word.tag in {"verb", "aux", "mark"}), 0)
+    counted = any(word.tag in {"num", "det"} for word in words[:1])
+    return counted and any(word.low.startswith("reviewer") for word in words[1:end])
 
 
 def _parts(words: list[Token], mark: int) -> bool:
@@ -387,7 +395,7 @@ def _subordinate(words: Sequence[Token]) -> bool:
         or (lows[0] == "as" and lows[1:] in (["soon"], ["long"]))
         or (lows[0] == "as" and words[-1] is not first and words[1].tag == "aux")
         or (lows[0] == "as" and _tells(words[1:]))
-        or (lows[0] in _FOCUS and len(words) > 1 and words[1].tag in {"sub", "prep"})
+        or (lows[0] in _FOCUS and lows[1:] != [] and _depends(words[1:4]))
         or (lows[0] in _FOCUS and lows[1:] in (["thanks"], ["due"]))
         or lows in (["thanks", "to"], ["due", "to"], ["compared", "with"], ["compared", "to"])
         or any(word.low == "whom" for word in words[:3])
@@ -400,6 +408,13 @@ def _subordinate(words: Sequence[Token]) -> bool:
     if lows[0] in _HAD and words[1:] and words[1].tag in _NAMING and find_core(words[1:]):
         return True  # "had the makers added a lid"
     return first.tag == "prep" and len(words) > 1 and words[1].tag in {"pron", "rel"}
+
+
+def _depends(words: Sequence[Token]) -> bool:
+    """Whether a phrase or clause begins, not a share: "only in winter", "just | under half"."""
+    share = any(word.low.startswith(("half", "third", "quarter")) for word in words[1:])
+    limit = share and words[0].low in {"under", "over", "above", "below"}
+    return words[0].tag in {"sub", "prep"} and not limit
 
 
 _HAD = word_set("had were should")
@@ -500,6 +515,7 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
         plural = is_plural(head_of(subject).low) or singular_verb(many) != many
         asked = first.low in {"do", "don't", "have", "haven't"} and not plural
         return None if asked or _is_wished(words, core, first) else subject
+    after = piece.words[piece.words.index(first) + 1 :]
     helped = _helps(words, core, first)
     denied = helped and has_negation(words[core.first : core.main])
     against = piece.joint in {"but", "yet"} or "but" in {w.low for w in words[core.main :]}
@@ -507,12 +523,9 @@ def shared_before_verb(words: list[Token], core: Core, piece: Piece) -> list[Tok
     own = helped and piece.words[0].low in _OFTEN and (denied or not bare)
     if own or (denied and against):
         return None  # "was always cleaned and never smelled", "was not repaired but replaced"
-    if (
-        helped
-        and piece.joint not in {"or", "nor"}
-        and _is_active(words, core, first, piece.words[piece.words.index(first) + 1 :])
-    ):
-        return subject  # "was carefully packed and arrived early"
+    if helped and piece.joint not in {"or", "nor"} and _is_active(words, core, first, after):
+        # "Was carefully packed and arrived early", "has been used daily and held up well".
+        return [*subject, *(word for word in words[core.first : core.main] if word.low in HAVE)]
     # "Was not refunded and complained"
     unclear = denied and piece.joint not in {"or", "nor"} and is_simple_past(first.low)
     own = bare and not helped and not _takes_base(words, core, comma=piece.comma)
@@ -538,11 +551,25 @@ def _is_active(words: list[Token], core: Core, verb: Token, after: Sequence[Toke
     """
     if verb.low == "let":
         return True
-    if is_base(verb.low) or any(word.low in HAVE for word in words[core.first : core.main]):
+    group = words[core.first : core.main]
+    if is_base(verb.low):
         return False
-    has_object = bool(after) and after[0].tag in {"det", "poss", "obj"}
+    if any(word.low in HAVE for word in group):
+        been = any(word.low == "been" for word in group) and not has_negation(group)
+        return been and _is_own(verb, after)
     own = is_past_only(verb.low) or verb.low in COPULAS | ACTIVE
-    return (own and is_simple_past(verb.low)) or (has_object and verb.low not in _GIVEN)
+    return (own and is_simple_past(verb.low)) or _has_object(verb, after)
+
+
+def _has_object(verb: Token, after: Sequence[Token]) -> bool:
+    """Whether a past form is no passive, because its object follows: "won an award"."""
+    return bool(after) and after[0].tag in {"det", "poss", "obj"} and verb.low not in _GIVEN
+
+
+def _is_own(verb: Token, after: Sequence[Token]) -> bool:
+    """Whether a past form after "has been" is no passive: "won an award", "held up"."""
+    holds = verb.low == "held" and [word.low for word in after[:1]] == ["up"]
+    return holds or verb.low in ACTIVE or (is_past(verb.low) and _has_object(verb, after))
 
 
 def _helps(words: list[Token], core: Core, verb: Token) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered, without_counts
 from prevalence.claims.english import tagged
+from prevalence.claims.groups import plain_counts
 from prevalence.claims.labels import MOST_WORDS, drafts_of
 from prevalence.claims.quantities import counts_others, quantified, without_words
 from prevalence.claims.speakers import after_frame, people_at
@@ -140,7 +141,7 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     """The claims of a sentence, which stands in the text as ``source``."""
     apart = affirming(sentence.text)
     said = _PARENTHESES.sub(_blank, blanked(sentence.text, (aside[:2] for aside in apart)))
-    said = _BETWEEN.sub(lambda at: f"{at[1]}-{at[2]}%".rjust(len(at[0])), said)
+    said = _BETWEEN.sub(lambda at: f"{at[1]}-{at[2]}%".rjust(len(at[0])), plain_counts(said))
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
@@ -163,7 +164,16 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
                 quantity,
             )
         )
-    return [_without_quantity(claim) for claim in claims]
+    return [_without_part(_without_quantity(claim), said) for claim in claims]
+
+
+def _without_part(claim: Claim, said: str) -> Claim:
+    """A claim without a share of those only who are named before it: "and most of them ..."."""
+    quantity = claim.quantity
+    if quantity is None or quantity.count is not None:
+        return claim
+    of_them = re.search(rf"\w+\W+{re.escape(quantity.text)} of (?:them|these|those)\b", said, re.I)
+    return claim if of_them is None else replace(claim, quantity=None)
 
 
 _OTHER_COUNT = re.compile(r"\d+ (?:did|does|do|was|were|is|are|found|said|had|has|have)\b")
@@ -197,7 +207,11 @@ def _counts(text: str, apart: Sequence[Aside], drafts: Sequence[Draft]) -> list[
             # Before what is said: of all of it up to a contrast, like "most users say that".
             end = min((at for at in contrasts if at > aside.end), default=len(text))
             first = 0 if aside.of_label else begin
+            if aside.behind_people:  # not of a clause before: "most like it, but two (of 8) ..."
+                first = max(at for at in (begin, *contrasts, *clauses) if at <= aside.start)
             found = [k for k, draft in enumerate(drafts) if first <= draft.start < end]
+            if not found:  # said with the clause before: "it is good: most (75%) love it"
+                found = [k for k, draft in enumerate(drafts) if begin <= draft.start < end][-1:]
         else:
             # Of "soft and washes well" it counts both, but of two clauses the last: whether it is
             # meant for the first is unclear, and a wrong count is worse than none.

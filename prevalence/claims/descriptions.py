@@ -65,7 +65,9 @@ _ONE_THING = frozenset({
     ("high", "chairs"), ("big", "fan"), ("big", "fans"), ("sweet", "potato"), ("sour", "cream"),
     ("sweet", "tea"), ("fine", "dining"), ("good", "luck"), ("hard", "time"), ("dry", "cleaning"),
     ("soft", "serve"), ("sticky", "rice"), ("wet", "food"), ("dry", "food"), ("short", "rib"),
-    ("light", "bleed"), ("light", "leak"), ("light", "leaks"),
+    ("light", "bleed"), ("light", "leak"), ("light", "leaks"), ("dark", "mode"), ("light", "mode"),
+    ("dark", "theme"), ("dark", "themes"), ("quiet", "mode"), ("hard", "drive"), ("hard", "case"),
+    ("smart", "home"), ("smart", "lock"), ("smart", "watch"), ("quick", "start"),
     ("deep", "dish"), ("short", "ribs"), ("cold", "water"), ("dry", "hair"), ("thin", "hair"),
 })  # fmt: skip
 """Adjective and noun that are one thing."""
@@ -89,7 +91,13 @@ _JOINED = word_set(", and & plus")
 _BEHIND = word_set("in at on for during after before from")
 """Prepositions whose phrase may stand behind what a noun is: "the waits are long on weekends"."""
 _DETERMINERS = word_set("the its their his her our your a an some this these those")
+_LACKING = word_set("no zero")
+"""What begins a noun that adjectives before it are not of: "easy, clean, no ads"."""
 _NAMING = frozenset({"det", "poss", "adj", "noun"})
+_SEEMING = word_set("""
+looking sounding smelling tasting feeling running moving lasting fitting acting growing wearing
+""")
+"""What an adjective before is the manner of, and not what is said of it: "cheap looking"."""
 
 
 def descriptions_in(words: list[Token]) -> list[Described] | None:
@@ -100,7 +108,7 @@ def descriptions_in(words: list[Token]) -> list[Described] | None:
     parts = _parts(words)
     for place, part in parts:
         noun = _noun(part)
-        if noun is None or (pending and part[0].low in _DETERMINERS):
+        if noun is None or (pending and part[0].low in _DETERMINERS | _LACKING):
             return None
         begin = place if begin is None else begin
         if noun.words:
@@ -201,6 +209,8 @@ def _adjectives(part: list[Token], begin: int) -> tuple[list[list[Token]], int]:
 def _as_nouns(part: list[Token], begin: int, end: int) -> list[Token]:
     """The words there; behind an adjective the last is no verb: "long lines"."""
     noun = part[begin:end]
+    if noun and noun[-1].low in _SEEMING and len(noun) == 1:
+        return noun
     if (
         noun
         and noun[-1].tag in {"verb", "base", "ing", "adj"}

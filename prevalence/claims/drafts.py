@@ -21,6 +21,7 @@ from prevalence.claims.clauses import (
     shape_of,
 )
 from prevalence.claims.english import has_negation
+from prevalence.claims.groups import may_act
 from prevalence.claims.speakers import people_at
 from prevalence.claims.words import (
     ADJECTIVES,
@@ -183,11 +184,17 @@ _PARTICLES = word_set("out away off up down in on back apart together")
 
 def lists_verbs(draft: Draft, pieces: list[Piece]) -> bool:
     """Whether each part of a list may be a verb after "to": "hard to open, close and clean"."""
-    end = next((at for at in range(len(draft.words), 0, -1) if draft.words[at - 1].tag == "to"), 0)
-    parts = [draft.words[end:] if end else [], *(piece.words for piece in pieces)]
+    last = range(len(draft.words) - 1, 0, -1)  # not of "easy to sign in to | and use"
+    end = next((at for at in last if draft.words[at - 1].tag == "to"), 0)
+    fitting = end > 1 and draft.words[end - 2].tag == "adj"
+    first = draft.words[end:] if end else []
+    tail = len(first) > 1 and all(word.tag in {"prep", "to", "adv"} for word in first[1:])
+    parts = [first[:1] if tail else first, *(piece.words for piece in pieces)]
     if len(parts) > 2:
         parts[-1] = parts[-1][:1]  # "to chop, slice, and dice vegetables"
-    return all(
+    if tail and fitting:
+        parts = parts[1:]
+    return bool(first) and all(
         part and is_base(part[0].low) and all(is_base(w.low) or w.tag in _LISTED for w in part)
         for part in parts
     )
@@ -310,7 +317,10 @@ def is_of_one(piece: Piece) -> bool:
     lows = [word.low for word in piece.words[:2]]
     tags = [word.tag for word in piece.words[:3]]
     single = lows[:1] in (["one"], ["another"]) and tags[1:2] in (["prep"], ["ing"], ["adv"])
-    return single or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
+    # "Most loved the pool and | two got wet": who or what did is unclear.
+    number = next((at for at, word in enumerate(piece.words) if word.tag != "num"), 0)
+    acts = number > 0 and may_act(piece.words[number:])
+    return single or acts or (lows == ["the", "other"] and tags[2:] in (["prep"], ["ing"]))
 
 
 def agreeing(piece: Piece, draft: Draft) -> Piece:

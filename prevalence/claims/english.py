@@ -185,6 +185,10 @@ def _retag_pair(lows: list[str], tags: list[str], place: int) -> None:
         tags[place + 1] = "noun"  # "quick repairs and good phone updates"
     elif low in _JOINTS and tags[place + 1] == "verb":
         _settle(lows, tags, place + 1)
+    elif after == "filling" and tags[place] == "adj" and tags[place + 2 : place + 3] != ["noun"]:
+        tags[place + 1] = "noun"  # "the soft filling, washable cover", but "a soft, filling meal"
+    elif tags[place - 1 : place + 2] == ["conj", "noun", "verb"] and place:
+        _settle_last(lows, tags, place + 1)
 
 
 def _names_in(words: list[Token], tags: list[str]) -> list[int]:
@@ -222,10 +226,21 @@ def _settle(lows: list[str], tags: list[str], place: int) -> None:
         end = place + size + (lows[place + size] in _OFTEN)
         tags[end] = "aux" if lows[end] in MODALS else "verb"
     elif any(lows[at] in _LIKE and tags[at] == "verb" for at in range(place)):
-        if form == "base" and lows[place - 1] == after == ",":
+        if form == "base" and lows[place - 1] == "," and after in {",", "and", "or"}:
             tags[place] = "noun"  # "like its ease of use, | taste, and design"
         elif low in _ENCLOSED and tags[place + 1 : place + 2] == ["noun"]:
             tags[place] = "adj"
+
+
+def _settle_last(lows: list[str], tags: list[str], place: int) -> None:
+    """Tag the last word of a list of what is liked as a noun: "like the look and bank | sync"."""
+    one = forms().get(lows[place]) == "base" and not is_plural(lows[place - 1])
+    ends = "".join(lows[place + 1 : place + 2]) in {"", ".", "!", ",", ";"}
+    liked = max((at for at in range(place - 2) if lows[at] in _LIKE and tags[at] == "verb"),
+                default=place)  # fmt: skip
+    between = {*tags[liked + 1 : place - 2]}
+    if one and ends and between and between <= _LISTED:
+        tags[place] = "noun"
 
 
 def _begins_subject(lows: list[str], form: str | None, *, apart: bool) -> int:
@@ -260,6 +275,8 @@ _OF_WHAT = word_set("smell taste")
 """Verbs that "of" may follow: "smell of smoke", but "the smell of the tea"."""
 _APART = word_set("out off apart away loose")
 _ENCLOSED = word_set("included added improved")
+_LISTED = frozenset({"det", "poss", "adj", "noun", "prep", "mark"})
+"""What stands in a list of things."""
 _LIKE = word_set("like love praise appreciate enjoy value admire")
 _SIGHTS = word_set("views experiences")
 _VIEWS, _INCLUDE = word_set("likes dislikes"), word_set("include included")

@@ -220,7 +220,8 @@ def _acting(piece: Piece, *, doing: str) -> Piece | None:
     people = " ".join(word.low for word in words[:at])
     if base is None or not (_people_in(words[:at]) or people in _SOMEBODY):
         return _happening(piece, words)
-    one = people in _SOMEBODY or (not is_plural(words[at - 1].low) and words[at - 1].tag == "noun")
+    one = people in _SOMEBODY or people.startswith(("one of ", "another of "))
+    one = one or (not is_plural(words[at - 1].low) and words[at - 1].tag == "noun")
     verb = words[at].reworded(singular_verb(base) if one else base, "verb")
     return piece._replace(words=[*words[:at], verb, *words[at + 1 :]])
 
@@ -270,8 +271,10 @@ def _telling(piece: Piece) -> Piece | None:
     From "some say it fits, | others that it is wide": others say that it is wide.
     """
     first, *rest = piece.words
-    if first.low in {"others", "another"} and rest and rest[0].tag == "rel":
-        say = first.reworded("say" if first.low == "others" else "says", "verb")
+    others = first.low in {"others", "another"} or first.tag == "num"
+    if others and rest and rest[0].tag == "rel":
+        one = first.low in {"another", "one"}
+        say = first.reworded("says" if one else "say", "verb")
         told = (
             len(rest) > 1
             and rest[1].tag in {"pron", "det", "poss"}

@@ -11,6 +11,7 @@ from prevalence.claims.clauses import ACTIVE, ENDS, Piece, find_core, pieces_of,
 from prevalence.claims.descriptions import EMPTY, Described, described, descriptions_in, says
 from prevalence.claims.drafts import Draft, plain_text
 from prevalence.claims.english import has_negation, retagged, tagged
+from prevalence.claims.groups import with_people
 from prevalence.claims.noun_lists import SHARED_NOUNS
 from prevalence.claims.points import NAME_WORDS, apart, points_of
 from prevalence.claims.reports import recurring, without_views
@@ -23,6 +24,7 @@ from prevalence.claims.words import (
     is_base,
     is_past,
     is_past_only,
+    is_plural,
     word_set,
 )
 
@@ -48,7 +50,7 @@ def drafts_of(text: str) -> list[Draft]:
     A label that praises, blames or denies is a claim; any other is left out before a clause.
     """
     words = tagged(text) if len(text) <= 20 * MOST_WORDS else []
-    return _drafts(text, words) if 0 < len(words) <= MOST_WORDS else []
+    return _drafts(text, with_people(words)) if 0 < len(words) <= MOST_WORDS else []
 
 
 def _drafts(text: str, words: list[Token]) -> list[Draft]:
@@ -122,12 +124,12 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     """The claims behind a label; none where it is unclear what they are said of."""
     rest, name = _unended(rest), plain_text(label)
     sided, fitting = _SIDES.fullmatch(name), _FITS.fullmatch(name)
-    if not label or not pieces_of(rest) or sided or fitting:
+    unclear = not label or not pieces_of(rest) or (_is_gone(rest) and _judges(_named(label)))
+    if unclear or sided or fitting:
         return _sided(text, rest) if sided else _fitting(label, rest) if fitting else []
     first, *others = pieces_of(rest)
     label = _named(label)
-    praise = any(noun.adjectives for noun in descriptions_in(label) or [])
-    judged = praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
+    judged = _judges(label)
     told = judged and label[0].low not in _NEUTRAL
     lacking = _denied(label)
     named = [Draft(lacking or label, 0, label[0].start, label[-1].end, changed=True)]
@@ -146,7 +148,7 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     pointed = rest[0].tag == "pron" and not rest[0].low.startswith(free)
     if pointed or not (listed or shape_of(first.words) == "clause"):
         return []
-    found = folded(text, rest)
+    found = folded(text, _with_name(label, rest))
     if all(find_core(draft.words, draft.lead) is None for draft in found):
         return []
     for draft in found:
@@ -154,11 +156,45 @@ def _behind(text: str, label: list[Token], rest: list[Token]) -> list[Draft]:
     return [*named, *found]
 
 
+def _judges(label: list[Token]) -> bool:
+    """Whether a label praises or blames by an adjective."""
+    praise = any(noun.adjectives for noun in descriptions_in(label) or [])
+    return praise or (shape_of(label) == "adjective" and any(w.tag == "adj" for w in label))
+
+
+def _is_gone(words: Sequence[Token]) -> bool:
+    """Whether words say that a thing is not there, whose adjective then names it.
+
+    "Bright screen: missing" praises no screen.
+    """
+    lows = [word.low for word in words if word.tag != "adv"]
+    return lows[:1] != [] and (
+        lows[0] in _GONE or lows[:2] in (["not", "available"], ["not", "there"])
+    )
+
+
+_GONE = word_set("missing lacking absent unavailable gone needed wanted none removed discontinued")
 _GENERAL = word_set("""
 food service staff atmosphere ambiance ambience vibe price prices pricing value quality taste flavor
 flavors drinks decor location team comfort fit design material build speed
 """)
 """Labels that the nouns behind them say again, or need not."""
+
+
+def _with_name(label: list[Token], words: list[Token]) -> list[Token]:
+    """The words with a plural label in place of the one "them": "Charts: one user loves them"."""
+    them = [at for at, word in enumerate(words) if word.low == "them"]
+    things = [word for word in words if word.tag == "noun" and is_plural(word.low)]
+    people = people_at(plain_text(words))
+    own = people is None or len(things) > len([w for w in things if w.low in people.named.split()])
+    plain = all(word.tag in {"noun", "adj"} for word in label) and is_plural(label[-1].low)
+    if len(them) != 1 or own or not plain:
+        return words
+    at = them[0]
+    first = label[0]
+    low = first.text.lower() if first.text.istitle() else first.text
+    name = [words[at].reworded("the", "det"), first.reworded(low), *label[1:]]
+    return [*words[:at], *name, *words[at + 1 :]]
 
 
 def _named(label: list[Token]) -> list[Token]:

@@ -122,7 +122,9 @@ def _nouns_begin(words: list[Token], core: Core) -> list[int]:
         and (words[after + 1].tag not in {"adj", "adv"})
     ):
         after += 1
-    if after >= len(words) or any(word.low in _HOLDING for word in words[after:]):
+    if after >= len(words) or words[after].tag == "conj":
+        return []  # "would return | or send friends"
+    if any(word.low in _HOLDING for word in words[after:]):
         return []
     after += words[after].tag == "obj" and after + 1 < len(words) and words[after + 1].tag == "det"
     starts = [after] if words[after].tag != "prep" else []
@@ -144,8 +146,9 @@ def shared_verb(
     verb, rest = words[core.first], words[core.first + 1 :]
     amp = any(word.text == "&" for subject in subjects for word in subject)
     mutual = any(word.low in _MUTUAL for word in [*subjects[-1], *rest])
-    if mutual or amp or _are_several(verb, rest):
-        return None
+    counted = any(subject and subject[-1].tag == "num" for subject in subjects)
+    if mutual or amp or counted or _are_several(verb, rest):
+        return None  # "reviewers 3 | and 5 report"
     low = subjects[0][0].low
     if low == "neither":
         return _negated_each([subjects[0][1:], *subjects[1:]], verb, rest)

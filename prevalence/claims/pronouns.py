@@ -13,10 +13,12 @@ from prevalence.claims.speakers import people_at
 from prevalence.claims.words import is_plural, word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from prevalence.claims.drafts import Draft
     from prevalence.claims.english import Token
 
-__all__ = ["resolve", "thing_of"]
+__all__ = ["named_before", "resolve", "thing_of"]
 
 _EXPLETIVE = word_set("that how what if whether worth time")
 _PERSONS = word_set("""
@@ -80,6 +82,16 @@ def resolve(draft: Draft, before: Draft) -> None:
     elif "'" in pointer.low:
         put.append(verb_of_contraction(pointer))
     draft.words, draft.changed = [*put, *draft.words[1:]], True
+
+
+def named_before(drafts: Sequence[Draft]) -> Draft:
+    """The claim whose subject a pronoun may stand for: the last, or one that opinions are of.
+
+    "Guests are split on breakfast: two loved it and one found | it cold".
+    """
+    first, last = drafts[0], drafts[-1]
+    split = _topic_of(first.words) and not thing_of(last) and not _told_of(last)
+    return first if split else last
 
 
 def thing_of(draft: Draft) -> list[Token]:
@@ -169,6 +181,8 @@ _VIEWS = word_set("opinions opinion reviews feedback comments views experiences 
 
 
 _ON = word_set("on about regarding over")
+_SPLIT = word_set("split divided disagree disagreed differ mixed")
+_NAMED = frozenset({"det", "poss", "adj", "noun"})
 _VERBAL = frozenset({"aux", "verb", "mark"})
 _DIFFER = word_set("differ vary diverge range")
 
@@ -188,6 +202,10 @@ def _topic_of(words: list[Token]) -> list[Token]:
             rest = words[at + 2 :]
             verbs = (k for k, w in enumerate(rest) if w.tag in _VERBAL or w.low in _DIFFER)
             return rest[: next(verbs, len(rest))]
+    split = next((at for at, word in enumerate(words[:6]) if word.low in _SPLIT), len(words))
+    if split and [word.low in _ON for word in words[split + 1 : split + 2]] == [True]:
+        rest = words[split + 2 :]
+        return rest if all(word.tag in _NAMED for word in rest) else []
     mixed = words[:1] and words[0].low in _VIEWS
     on = next((at for at, word in enumerate(words) if mixed and word.low in _ON), len(words))
     return words[on + 1 :]

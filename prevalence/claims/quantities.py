@@ -17,6 +17,7 @@ from prevalence.claims.amounts import NUMBER, RANGES, Quantity
 from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
+from prevalence.claims.groups import may_act, plain_counts, with_people
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
 from prevalence.text.markdown import closed, without_marks
 
@@ -74,6 +75,8 @@ count=None, exists=False, of=None))
     >>> quantified("Half of the buyers love it and half hate it.") is None
     True
     """
+    plain = plain_counts(text)
+    text = text if plain == text else " ".join(plain.split())
     found = asides(text)
     label = "" if found else _label(text)
     named = _in_words(text[len(label) :]) if label else None
@@ -190,22 +193,24 @@ def _says_more(text: str, *, framed: bool = False) -> bool:
     return any(shape_of(words[at + 1 :]) == "clause" for at in whiles)
 
 
-_GAPPED = frozenset({"the", "about", "of"})
+_GAPPED = frozenset({"the", "about", "of", "that"})
 
 
 def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
     for match in islice(_OTHERS.finditer(text), 8):
-        word = next(iter(tagged(text[match.end() : match.end() + SEEN])), None)
-        if word is None:
+        following = tagged(text[match.end() : match.end() + SEEN])
+        if not following:
             continue
+        word = following[0]
         counted = match["part"] is not None or match["rest"] is not None
-        acts = word.tag == "aux" or (counted and word.tag == "verb")
+        acts = word.tag == "aux" or (counted and word.tag == "verb") or may_act(following)
         # "Two mention the weight, three the size", "6 liked it, 2 of whom loved it".
         gapped = word.low in _GAPPED and match["part"] is None
         if acts or gapped or SAY.match(text, match.end() - 1):
             return True
-    return False
+    words = [*islice(tagged(text[: 10 * SEEN]), SEEN)]
+    return with_people(words) is not words
 
 
 def _begun(text: str) -> str:

@@ -84,7 +84,7 @@ from prevalence.claims.noun_lists import (
     shared_verb,
 )
 from prevalence.claims.outlook import Outlook
-from prevalence.claims.pronouns import resolve
+from prevalence.claims.pronouns import named_before, resolve
 from prevalence.claims.small_clauses import gapped, small_clause, small_predicate
 from prevalence.claims.speakers import people_at
 from prevalence.claims.words import is_base, is_plural
@@ -266,7 +266,7 @@ class _Folding:
             self._waiting.append(piece._replace(words=draft.words))
             return
         if self._drafts:
-            resolve(draft, self._drafts[-1])
+            resolve(draft, named_before(self._drafts))
         core = find_core(draft.words)
         if core is None:
             self._fragment(piece)

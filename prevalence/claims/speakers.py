@@ -14,6 +14,9 @@ from prevalence.claims.words import is_base, is_third
 
 __all__ = ["FRONT", "SAY", "SEEN", "People", "after_frame", "people_at", "said_of"]
 
+_BUY = r"would (?:\w+ )?(?:buy|purchase|order|return|stay|book|visit|choose)"
+"""What only people would do."""
+_WOULD = re.compile(rf" {_BUY}", re.IGNORECASE)
 _PEOPLE2 = PEOPLE.replace("<people>", "<only>").replace("<one>", "<single>")
 
 
@@ -22,7 +25,7 @@ def _pattern() -> re.Pattern[str]:
     words = "|".join(rf"(?P<w{place}>{words})" for place, (_, words) in enumerate(WORDS))
     quantity = (
         rf"(?P<quantity>(?:{LIMIT})?(?:"
-        rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?)(?P<whole>{NUMBER})"
+        rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? |(?P<slash> ?/ ?))(?P<whole>{NUMBER})"
         rf"|(?:(?:between )?(?P<from>\d{{1,3}}(?:\.\d{{1,3}})?) ?%?(?: ?[-–] ?| to | and ))?"
         rf"(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
         rf"|(?P<count>{NUMBER})(?:(?: ?[-–] ?| to )(?P<upto>{NUMBER}))?)|{words})"
@@ -40,7 +43,11 @@ def _pattern() -> re.Pattern[str]:
         r"| (?:mention|report|claim|remark|comment|note|thought|experience)s (?:are|were|with)\b"
         r"|(?<=couple) (?:is|was|has)\b)"
     )
-    alone = rf"(?P<alone>{noun}(?= {ADVERB}(?:{REPORT}|{OTHERS_DO})\b)|{ends})"
+    # "Both" may be of two that are named before.
+    alone = (
+        rf"(?P<alone>(?<!\bboth)(?: of (?:them|these|those))?{noun}"
+        rf"(?= {ADVERB}(?:{REPORT}|{OTHERS_DO}|{_BUY})\b)|{ends})"
+    )
     # Not "all reviewers but one", "one person out of nine".
     but = r"(?! (?:but|out of) |,? (?:except|apart from|aside from|other than|excluding)\b)"
     # Without re.ASCII, "ſix" would be "six".
@@ -98,7 +105,8 @@ of=None), named='users')
     match = _AT.match(text, start)
     if match is None:
         return None
-    if match["quantity"] is None:
+    third = match["one"] is not None and match[0].lower().startswith("a third ")
+    if match["quantity"] is None or third:  # "a third reviewer"
         return People(match.end(), None, (match["only"] or match[0]).lower())
     counted = match["count"] is not None and match["people"] is None
     # In digits it may be the number of a review: "reviewers 3 and 5 report that it leaks".
@@ -108,18 +116,28 @@ of=None), named='users')
     quantity = quantity_of(match)
     if quantity is not None and match["people"] is not None:
         quantity = said_of(quantity, match["people"], text[match.end() : match.end() + SEEN])
-    if quantity is None or (match["alone"] is not None and _of_things(text, match.end())):
+    alone = match["alone"] is not None
+    # "9/10 would buy it" is a grade as often as not.
+    graded = alone and match["slash"] is not None and _WOULD.match(text, match.end()) is not None
+    if quantity is None or graded or (alone and _of_things(text, match.end())):
         return None
+    return People(match.end(), quantity, _name_of(match, text))
+
+
+def _name_of(match: re.Match[str], text: str) -> str:
+    """The words for people in a match, without the quantity."""
     named = (match["people"] or "reviewers").lower()
-    singular = match["people"] is None and quantity.text.lower().endswith(("one", "body"))
+    several = _are_several(text, match.end())
+    singular = match["people"] is None and match["quantity"].lower().endswith(("one", "body"))
     one = (match["part"] if "/" not in match[0] else None) or match["count"]
-    if singular or (named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))):
-        # "One of the eight users is", "a minority dislikes it".
-        named, singular = named.removesuffix("s"), True
+    one_s = named.endswith("s") and (_is_one(one) or _is_one_s(text, match.end()))
+    if (singular or one_s) and not several:
+        # "One of the eight users is", "a minority dislikes it", but "one in three users report".
+        named = named.removesuffix("s")
+    elif match["one"] is None:
+        return named
     article = "an" if named.startswith(("a", "e", "i", "o", "unh")) else "a"
-    return People(
-        match.end(), quantity, f"{article} {named}" if match["one"] or singular else named
-    )
+    return f"{article} {named}"
 
 
 def said_of(quantity: Quantity, people: str, behind: str = "") -> Quantity:
@@ -135,6 +153,12 @@ def _is_one_s(text: str, end: int) -> bool:
     """Whether the verb behind that offset is said of one: "a minority | dislikes it"."""
     verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + SEEN])
     return verb is not None and (verb[1] in {"is", "was", "has", "does"} or is_third(verb[1]))
+
+
+def _are_several(text: str, end: int) -> bool:
+    """Whether the verb behind that offset is said of several: "one in three | report it"."""
+    verb = re.match(r" (?:\w+ly )?(\w+)", text[end : end + SEEN])
+    return verb is not None and (verb[1] in {"are", "were", "have", "do"} or is_base(verb[1]))
 
 
 def _of_things(text: str, end: int) -> bool:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prevalence.claims import cut
 from prevalence.claims.counts import gathered, without_counts
 from prevalence.text.sentences import Sentence, get_splitter
 
@@ -82,3 +83,67 @@ def test_no_word_is_lost_and_sentences_stand_in_order(text):
 )
 def test_what_a_single_review_can_say(text, expected):
     assert without_counts(text) == expected
+
+
+@pytest.mark.parametrize(("sentence", "claims"), [
+    ("The battery lasts (7 of 10 reviews).", [("The battery lasts.", "7 of 10")]),
+    ("The battery lasts — 7 of 10 reviewers.", [("The battery lasts.", "7 of 10")]),
+    ("The battery lasts (3 speeds).", [("The battery lasts (3 speeds).", None)]),
+    # Behind a clause it is of all that is said of its subject.
+    ("The fabric is soft and washes well (mentioned by 7 reviewers).",
+     [("The fabric is soft.", "7"), ("The fabric washes well.", "7")]),
+    ("The pool and the gym are clean (n=7).", [("The pool is clean.", "7"),
+                                               ("The gym is clean.", "7")]),
+    # But not of the clause before, nor of what has its own.
+    ("The fabric is soft and the zipper sticks (3 reviews).",
+     [("The fabric is soft.", None), ("The zipper sticks.", "3")]),
+    ("The fabric is soft, but sheds (3 reviews).",
+     [("The fabric is soft.", None), ("The fabric sheds.", "3")]),
+    ("Although it is slow, it is reliable (3 reviews).",
+     [("It is slow.", None), ("It is reliable.", "3")]),
+    ("The fabric is soft (7 of 10 reviews), but the zipper sticks (2 of 10 reviews).",
+     [("The fabric is soft.", "7 of 10"), ("The zipper sticks.", "2 of 10")]),
+    ("Comfort (7 reviews) and fit (5 reviews) are praised.",
+     [("Comfort is praised.", "7"), ("Fit is praised.", "5")]),
+    ("Users mention leaks (3 reviews), smells (2 reviews), and noise (1 review).",
+     [("Users mention leaks.", "3"), ("Users mention smells.", "2"),
+      ("Users mention noise.", "1")]),
+    ("The hose is long (2 reviews)(3 reviews).", [("The hose is long.", "2")]),
+    # Before a sentence, or behind its people, it is of all up to a contrast.
+    ("(7 reviews) The fabric is soft and the zipper sticks, but the price is fair.",
+     [("The fabric is soft.", "7"), ("The zipper sticks.", "7"), ("The price is fair.", None)]),
+    ("Most users (80%) love the fit and hate the laces.",
+     [("Users love the fit.", "80%"), ("Users hate the laces.", "80%")]),
+    ("Most users say that it leaks (7 of 10 reviews).", [("It leaks.", "7 of 10")]),
+    ("Most users love the fit (12 of 20).", [("Users love the fit.", "12 of 20")]),
+    ("A single person can carry it.", [("A single person can carry it.", None)]),
+    ("A single person returned it.", [("A person returned it.", "A single")]),
+    # So it is behind a label, in a row of a table, and in "according to" at the end.
+    ("**Comfort (3 of 4 reviews):** The shoes are very comfortable.",
+     [("The shoes are very comfortable.", "3 of 4")]),
+    ("- **Comfort** (3 of 4 reviews): The shoes are very comfortable",
+     [("The shoes are very comfortable.", "3 of 4")]),
+    ("**Comfort (6 of 10 reviews):** Very comfortable and light",
+     [("It is very comfortable.", "6 of 10"), ("It is light.", "6 of 10")]),
+    ("| Aspect | Mentions | What they say |\n|---|---|---|\n| Fit | 3 of 6 | The shoes are small |",
+     [("The shoes are small.", "3 of 6")]),
+    ("The coffee tastes burnt and smells stale, according to four reviewers.",
+     [("The coffee tastes burnt.", "four"), ("The coffee smells stale.", "four")]),
+    # A denial stays, as "nobody says" does.
+    ("The lid leaks (0 of 10 reviews), and the hose is long (3 reviews).",
+     [("The lid leaks (0 of 10 reviews).", None), ("The hose is long.", "3")]),
+    ("Is the lid tight (3 reviews)?", [("Is the lid tight (3 reviews)?", None)]),
+])  # fmt: skip
+def test_counts_that_stand_apart(sentence, claims):
+    found = cut(sentence)
+    said = [(claim.text, claim.quantity and claim.quantity.text) for claim in found]
+    assert said == claims
+    assert all(0 <= claim.start < claim.end <= len(sentence) for claim in found)
+
+
+def test_brackets_behind_a_full_stop_count_no_claim_of_the_next_sentence():
+    found = cut("It lasts. (7 reviews) It leaks badly.")
+    assert [claim.text for claim in found] == ["It lasts.", "It leaks badly."]
+    assert [claim.quantity and claim.quantity.text for claim in found] == ["7", None]
+    found = cut("(7 reviews) It lasts. (3 reviews) It leaks badly.")
+    assert [claim.quantity.text for claim in found] == ["7", "3"]

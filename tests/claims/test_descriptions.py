@@ -31,6 +31,15 @@ from prevalence.claims.english import tagged
     ("Knowledgeable, kind staff who go the extra mile",
      ["The staff is knowledgeable", "The staff is kind", "The staff go the extra mile"]),
     ("A menu that changes every week", ["The menu changes every week"]),
+    ("A soft filling, washable cover and sturdy base",
+     ["The filling is soft", "The cover is washable", "The base is sturdy"]),
+    # "No" is of one noun, and what a thing looks like is no thing.
+    ("Easy, clean, no ads", None),
+    ("Soft, thick, no smell", None),
+    ("Cheap looking", None),
+    ("Slow running", None),
+    ("Users appreciate the ease of use, support and bank sync.",
+     ["Users appreciate the ease of use", "Users appreciate the support and bank sync"]),
     # Not what says which thing it is, and not one thing in two words.
     ("The main dish and the first course", None),
     ("Fast food and hot dogs", ["Fast food", "Hot dogs"]),

@@ -62,3 +62,18 @@ def test_labels_that_only_look_like_a_denial(sentence, claims):
 ])  # fmt: skip
 def test_it_behind_a_quality_is_not_that_quality(sentence, claims):
     assert [claim.text for claim in cut(sentence)] == (claims or [sentence])
+
+
+@pytest.mark.parametrize(("sentence", "claims"), [
+    # What is missing is named by its adjective.
+    ("**Dark mode** – missing", ["The dark mode is missing."]),
+    ("**Dark mode** – great", ["The dark mode is great."]),
+    ("**Bright display** – missing", ["Bright display – missing"]),
+    ("**Kind hosts** – helpful", ["The hosts are kind.", "The hosts are helpful."]),
+    # "Them" are what the label names.
+    ("**Charts** – one user loves them", ["A user loves the charts."]),
+    ("**Charts** – most users find them useful", ["The charts are useful."]),
+    ("**Fit** – most users find it tight", ["It is tight."]),
+])  # fmt: skip
+def test_a_label_keeps_its_noun(sentence, claims):
+    assert [claim.text for claim in cut(sentence)] == claims

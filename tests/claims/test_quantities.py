@@ -92,6 +92,28 @@ from prevalence.errors import InputError
     ("No customer had any at all.", "A customer had any at all.", *RANGES["nobody"]),
     ("Few users say it works with any phone.", "It works with any phone.", *RANGES["few"]),
     ("Few users say that anyone can use it.", "Anyone can use it.", *RANGES["few"]),
+    # Out of how many; what stands between; more words for shares.
+    ("Out of 8 reviews, 5 mention leaks.", "Reviews mention leaks.", 0.625, 0.625),
+    ("Of the eight reviewers, five mention leaks.", "Reviewers mention leaks.", 0.625, 0.625),
+    ("Of the reviewers, 80% mention leaks.", "Reviewers mention leaks.", 0.8, 0.8),
+    ("A majority (5/8) find it heavy.", "Reviewers find it heavy.", 0.625, 0.625),
+    ("The majority (80%) say it leaks.", "It leaks.", 0.8, 0.8),
+    ("Two (of 8) users like it.", "Users like it.", 0.25, 0.25),
+    ("Most, but not all, users like it.", "Users like it.", *RANGES["most"]),
+    ("Most but not all of the users like it.", "Users like it.", *RANGES["most"]),
+    ("All of them find it easy.", "Reviewers find it easy.", *RANGES["all"]),
+    ("None of them find it easy.", "Reviewers find it easy.", *RANGES["nobody"]),
+    ("More than two thirds say it leaks.", "It leaks.", *RANGES["over two thirds"]),
+    ("Over three quarters of users say it leaks.", "It leaks.", *RANGES["over three quarters"]),
+    ("Just under half say it leaks.", "It leaks.", *RANGES["half"]),
+    ("Slightly more than a third say it leaks.", "It leaks.", *RANGES["a third"]),
+    ("Under half say it leaks.", "It leaks.", *RANGES["a minority"]),
+    ("Just over 80% of users say it leaks.", "It leaks.", 0.7, 0.9),
+    ("9 in 10 would buy again.", "Reviewers would buy again.", 0.9, 0.9),
+    ("One in three report leaks.", "Reviewers report leaks.", 1 / 3, 1 / 3),
+    # More than there are: no reviews can agree.
+    ("150% of users say it leaks.", "It leaks.", 1.5, 1.5),
+    ("11 of 8 reviewers say it leaks.", "It leaks.", 1.375, 1.375),
     # A label stays with what it names.
     ("Noise: Most users say that it is quiet.", "Noise: It is quiet.", *RANGES["most"]),
     ("Pros: Many users love the color (7 of 10 reviews).", "Pros: Many users love the color.",
@@ -126,7 +148,7 @@ def test_quantities_by_hand(text, statement, low, high):
     "Half of the 8 settings work.", "It scored, 7 of 10, on comfort.",
     "Most of the battery is left.", "Two zippers broke.", "Half an hour is enough.",
     "Some water gets in.", "One of the zippers broke.", "All parts fit.", "No problems with it.",
-    "One of the best.", "Everyone's favorite place.", "5 of 3 users left.", "120% of users agree.",
+    "One of the best.", "Everyone's favorite place.", "24/7 customer service is great.",
     "Users love it.", "Reviewers say that it leaks.", "Few parts were missing.", "", "most",
     "None of the zippers work.", "Almost none of the sizes fit.", "No one size fits all.",
     "No one color suits everybody.", "No one of the zippers works.", "None of them work.",
@@ -148,6 +170,11 @@ def test_quantities_by_hand(text, statement, low, high):
     "A 4-5 person tent fits.", "The lid leaks, according to the manual.",
     "Battery: 7 of 10 reviews.", "The numbers are: 7 of 10 reviews.",
     "Users agree: most parts fit.",
+    # One more reviewer, two of some that are named before, those who are no reviewers.
+    "A third reviewer says it leaks.", "Both liked it.", "Both parents and teachers love it.",
+    # Each group has its own clause.
+    "Most guests loved the pool and two mention noise.", "Most love it while a third report leaks.",
+    "Most guests loved the pool, but 3 praise the bar.", "Most love it and two got wet.",
     # Letters that look like others when case is ignored.
     "ſix users love it.", "fıve users love it.",
 ])  # fmt: skip
@@ -160,6 +187,7 @@ def test_a_number_of_people_is_a_share_of_the_reviews():
     assert quantity.count == (2, 2)
     assert quantity.shares(8) == (0.25, 0.25)
     assert quantity.shares(1) == (1.0, 1.0)
+    assert quantified("Both reviewers liked it.").quantity.count == (2, 2)
     assert quantified("One customer returned it.").statement == "A customer returned it."
     assert quantified("One owner returned it.").statement == "An owner returned it."
     assert quantified("One of the owners returned it.").statement == "An owner returned it."
@@ -367,13 +395,21 @@ def test_a_count_of_a_label_or_a_row_is_of_all_behind_it(text, statement):
     "(4 of 5 stars)", "(4/5 stars)", "(2 of the 3 hinges broke)", "(7 of 10 times)", "(3 speeds)",
     "(80%)", "(7/10)", "(1 in 5)", "(7)", "(most)", "(all)", "(everyone)", "(by 7)", "(by many)",
     "(4 people)", "(2 players)", "(for 4 users)", "(used by many)", "(reviewers)", "(Review)",
-    "(no complaints)", "(several reviewers, mostly runners)", "(11 of 10 reviews)", "()", "(12",
+    "(no complaints)", "(several reviewers, mostly runners)", "(11 of 10)", "()", "(12",
     "(reviews of 2019)", "(7 of 10 reviews", "7 of 10 reviews)", "((7 reviews))x(",
 ])  # fmt: skip
 def test_brackets_that_say_something_else_stay(words):
     if words != "((7 reviews))x(":
         assert asides(f"The battery drains {words}.") == []
     assert quantified(f"The battery {words} drains.") is None
+
+
+@pytest.mark.parametrize("text", [
+    "150% of users say it leaks.", "11 of 8 reviewers say it leaks.", "It leaks (11 of 8 reviews).",
+])  # fmt: skip
+def test_reviews_never_agree_with_more_than_all_of_them(text):
+    quantity = quantified(text).quantity
+    assert [agreement(quantity, support, 8).agrees for support in range(9)] == [False] * 9
 
 
 def test_a_grade_is_no_count():
