@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, warn_caller
 from prevalence.metric import near
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
@@ -419,6 +419,16 @@ class Engine:
             self.counts.reviews += len(left)
             self.counts.foreign_reviews += sum(
                 clearly_foreign(item.reviews[place].text[:_READ]) for place in left
+            )
+
+    def warn_foreign(self) -> None:
+        """Warn once that texts do not look English, for callers that read no counts."""
+        if self.foreign and not self._warned and not self.options.any_language:
+            self._warned = True
+            warn_caller(
+                f"{self.foreign[0]}: the reviews or a summary are probably not in English, which "
+                "the model or the splitter was made for: give model= and language= of their "
+                "language, or score them anyway with any_language=True"
             )
 
     def _score_chunk(self, chunk: _Chunk, ask: _Ask) -> None:
