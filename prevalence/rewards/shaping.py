@@ -230,7 +230,21 @@ def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
 
 _ASKS = re.compile("[?\uff1f][?!\uff1f\uff01.\u2026\\s\"'\u201d\u2019)*]*$")
 
+_ASIDE = re.compile(r"(?<=\w)\s*\([^()]*\)(?=[\s.]*$)")
+_DENIES = re.compile(
+    r"\W*(?:no|never|(?:does|did|wo|ca|is|was|ha[sd])n['\u2019]t)\b", re.IGNORECASE
+)
+
 
 def _states(sentence: str) -> bool:
-    """Whether a sentence says something: "Is it warm?" says nothing."""
-    return has_content(sentence) and _ASKS.search(sentence) is None
+    """Whether a sentence says something: "Is it warm?" says nothing.
+
+    Exclamations are statements here, and what begins with a denial lacks only its subject.
+
+    >>> [_states(s) for s in ("Boils fast!", "No leaks.", "It leaks (really?).", "Avoid!", "No.")]
+    [True, True, True, False, False]
+    """
+    if _ASKS.search(_ASIDE.sub("", sentence)):
+        return False
+    said = sentence.replace("!", ".")
+    return has_content(f"It {said}" if _DENIES.match(said) else said)

@@ -221,6 +221,24 @@ def test_questions_state_nothing(reward_of, fake_scorer, end):
     assert one(reward_of(scorer=scorer, shaping=Shaping(content=True)), asked) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Boils fast!", 1.0),
+        ("Great!", 0.0),
+        ("No leaks.", 1.0),
+        ("Doesn\u2019t leak!", 1.0),
+        ("Never again.", 0.0),
+        ("Don't avoid!", 0.0),
+        ("They leak (really)?", 0.0),
+        ("Sturdy (and light).", 1.0),
+    ],
+)
+def test_what_states_something(text, expected, reward_of, fake_scorer):
+    scorer = fake_scorer({(r, text): (0.9, 0.0) for r in REVIEWS})
+    assert one(reward_of(scorer=scorer, shaping=Shaping(content=True)), text) == expected
+
+
 def test_a_missing_space_makes_no_sentence_of_two(reward_of):
     apart, glued = f"{WARM} {COLD}", f"{WARM}{COLD}"
     assert one(reward_of(), glued) == one(reward_of(), apart)
