@@ -13,7 +13,6 @@ from prevalence.errors import ConfigurationError
 from prevalence.records import BadRecord
 from prevalence.rewards.batch import BatchScorer, Outcome, Sample, Tally
 from prevalence.rewards.shaping import Shaping
-from prevalence.scored import ScoredSummary
 from prevalence.scorers.options import finite, shared_out, takes
 from prevalence.scorers.registry import ScorerOptions, refuse_opening
 from prevalence.scoring.options import ScoringOptions
@@ -21,7 +20,7 @@ from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
-    from prevalence.scored import ScoredSentence
+    from prevalence.scored import ScoredSentence, ScoredSummary
 
 __all__ = ["AsyncReward", "PrevalenceReward"]
 
@@ -279,8 +278,9 @@ class PrevalenceReward:
 
 def _says_something(outcome: Outcome) -> TypeGuard[ScoredSummary]:
     """Whether a completion has a score and a sentence."""
-    scored = isinstance(outcome, ScoredSummary) and outcome.prevalence is not None
-    return scored and bool(outcome.sentences)
+    if isinstance(outcome, BadRecord):
+        return False
+    return outcome.prevalence is not None and bool(outcome.sentences)
 
 
 def _sentences(outcome: Outcome) -> str:
