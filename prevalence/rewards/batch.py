@@ -11,6 +11,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.api import checked_name, checked_reviews, is_missing
@@ -142,7 +143,7 @@ def _content(content: Any) -> str:
 
 def _is_text(part: Mapping[str, Any]) -> bool:
     kind = part.get("type")
-    return kind in {"text", "output_text"} or (kind is None and "text" in part)
+    return kind in ("text", "output_text") or (kind is None and "text" in part)
 
 
 def _kind(value: object) -> str:
@@ -298,8 +299,9 @@ class BatchScorer:
         kept_pairs: int = 200_000,
         kept_characters: int = 8_000_000,
     ) -> None:
-        for kept in (kept_pairs, kept_characters):
-            if not isinstance(kept, int) or kept < 0:
+        bounds: tuple[Any, ...] = kept_pairs, kept_characters
+        for kept in bounds:
+            if not isinstance(kept, Integral) or kept < 0:
                 raise ConfigurationError(
                     f"what to keep between calls is {kept!r}: give a whole number, not a negative "
                     "one"
