@@ -3,19 +3,22 @@
     python examples/best_of.py
     python examples/best_of.py --model rouge1-precision --pairs pairs.jsonl
 
-For each product of a file, the reward scores all summaries, and the best one is printed. Shaping
-makes a summary of fewer than three sentences count as if empty sentences filled it up, so that a
-single safe sentence does not win. With --pairs, the best and the worst summary of each product
-become a pair for DPO, in the columns that TRL reads: prompt, chosen, rejected.
+For each product of a file, the reward scores all summaries, and the best one is printed, or those
+that are equally good; what cannot be read or rewarded is named on standard error. Shaping makes a
+summary of fewer than three sentences count as if empty sentences filled it up, so that a single
+safe sentence does not win. With --pairs, the best and the worst summary of each product become a
+pair for DPO, in the columns that TRL reads: prompt, chosen, rejected.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from prevalence.errors import PrevalenceError
 from prevalence.readers import read_products
 from prevalence.records import Product, Summary
 from prevalence.rewards import PrevalenceReward, Shaping
@@ -36,7 +39,7 @@ def ranked(product: Product, reward: PrevalenceReward) -> list[tuple[float, Summ
         for value, summary in zip(rewards, product.summaries, strict=True)
         if value is not None  # reviews or name could not be used
     ]
-    return sorted(scored, key=lambda row: (row[0], row[1].system))
+    return sorted(scored, key=lambda row: row[0])
 
 
 def preference(product: Product, worst: Summary, best: Summary) -> dict[str, str]:
@@ -54,18 +57,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pairs", type=Path, help="where to write preference pairs, JSON Lines")
     chosen = parser.parse_args(arguments)
     reward = PrevalenceReward(chosen.model, shaping=Shaping(sentences=3))
+    try:
+        take(chosen.file, chosen.pairs, reward)
+    except (PrevalenceError, OSError) as error:
+        sys.exit(f"error: {error}")
+
+
+def take(file: Path, output: Path | None, reward: PrevalenceReward) -> None:
+    """Print the best summaries of each product, and write the pairs where a file is named."""
     pairs = []
-    for product in read_products(chosen.file):
-        rows = ranked(product, reward) if isinstance(product, Product) else []
+    for product in read_products(file):
+        if not isinstance(product, Product):
+            print(f"error: {product.error}", file=sys.stderr)
+            continue
+        rows = ranked(product, reward)
         if not rows:
+            print(f"{product.where}: no summary has a reward", file=sys.stderr)
             continue
         (low, worst), (high, best) = rows[0], rows[-1]
-        print(f"{product.id}: {best.system} ({high:.3f})")
+        names = [summary.system for value, summary in rows if value == high]
+        print(f"{product.id}: {', '.join(names)} ({high:.3f})")
         if high > low:  # equal rewards prefer nothing
             pairs.append(preference(product, worst, best))
-    if chosen.pairs:
+    if output:
         lines = [json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs]
-        chosen.pairs.write_text("".join(lines), encoding="utf-8")
+        output.write_text("".join(lines), encoding="utf-8")
     print(reward.signature)
 
 

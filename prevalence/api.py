@@ -278,7 +278,9 @@ class OpinionPrevalence:
 
             items = list(items)
             others = OtherProducts.of(items, most=options.others)
-        yield from self._engine.beside(options, others).run(items, progress=progress)
+        for row in self._engine.beside(options, others).run(items, progress=progress):
+            self._engine.warn_foreign()
+            yield row
 
     def support(
         self,

@@ -1,5 +1,7 @@
 """Every exception that prevalence raises on purpose: one base class, few children."""
 
+import sys
+import warnings
 from pathlib import Path
 
 __all__ = [
@@ -11,6 +13,7 @@ __all__ = [
     "PrevalenceError",
     "first_line",
     "foreign_output",
+    "warn_caller",
 ]
 
 
@@ -51,6 +54,15 @@ def foreign_output(
     """
     ways = f"choose another {option}, or --overwrite"
     return InputError("; ".join(filter(None, (f"{path}: holds {found}", ways, advice))))
+
+
+def warn_caller(message: str) -> None:
+    """Give a RuntimeWarning at the line outside this package that called it."""
+    frame, level = sys._getframe(1), 2
+    package = __name__.partition(".")[0]
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, RuntimeWarning, stacklevel=level)
 
 
 def first_line(error: Exception) -> str:

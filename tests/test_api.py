@@ -93,6 +93,16 @@ def test_a_name_makes_the_trivial_mask(metric):
     assert metric.counts.scored == 1
 
 
+def test_texts_in_another_language_are_warned_of_once(metric):
+    german = "Die Stiefel sind sehr warm und bequem, aber sie sind nicht ganz dicht. " * 3
+    records = [{"id": f"p{k}", "reviews": ["warm"], "summary": german} for k in range(2)]
+    with pytest.warns(RuntimeWarning, match="p0: the reviews or a summary are prob") as caught:
+        assert len(list(metric.score_many(records))) == 2
+    assert (len(caught), caught[0].filename) == (1, __file__)
+    assert metric.score([german], "They are warm.").prevalence == 0.0
+    assert metric.counts.foreign == 3
+
+
 def test_an_empty_summary_scores_zero_with_a_warning(metric):
     row = metric.score(REVIEWS, "")
     assert row.prevalence == 0.0

@@ -106,14 +106,21 @@ def test_the_best_summary_is_the_one_of_the_highest_reward(checkout, capsys):
         "summaries": {"short": "Warm.", "long": "Warm. Boots. They leak.", "off": "Too loud. No."},
     }  # fmt: skip
     alike = {**record, "id": "alike", "summaries": {"a": "Warm.", "b": "Warm."}}
-    lines = [json.dumps(each) + "\n" for each in (record, alike)]
+    bad = [{**record, "reviews": []}, {**record, "reviews": ["Warm."], "summaries": {}}, 7]
+    lines = [json.dumps(each) + "\n" for each in (record, alike, *bad)]
     given.write_text("".join(lines), encoding="utf-8")
     pairs = checkout / "pairs.jsonl"
     module.main([str(given), "--model", "rouge1-precision", "--pairs", str(pairs)])
     # Both reviews back "Warm.", one backs "Boots." and "They leak.": 1/3 · 2/2 filled up to three
     # sentences, against 1/3 · (2/2 + 1/2 + 1/2).
-    first, second, signature = capsys.readouterr().out.splitlines()
-    assert (first, second) == ("boots: long (0.667)", "alike: b (0.333)")
+    shown = capsys.readouterr()
+    first, second, signature = shown.out.splitlines()
+    assert (first, second) == ("boots: long (0.667)", "alike: a, b (0.333)")
+    assert [re.search(r":(\d): (\w+)", line).groups() for line in shown.err.splitlines()] == [
+        ("3", "reviews"), ("4", "summaries"), ("5", "is"),
+    ]  # fmt: skip
+    with pytest.raises(SystemExit, match=r"error: .*nowhere.jsonl: no such file"):
+        module.main([str(checkout / "nowhere.jsonl"), "--model", "rouge1-precision"])
     assert signature.startswith("prev|")
     # No summary of the second product is better than the other.
     [pair] = [json.loads(line) for line in pairs.read_text(encoding="utf-8").splitlines()]

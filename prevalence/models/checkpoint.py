@@ -128,7 +128,8 @@ def load_checkpoint(
     order = parse_labels(labels, name=model) if labels else read_labels(config.id2label, name=model)
     if order.size != config.num_labels:
         raise ModelError(
-            f"{model}: --labels names {order.size} classes, the model has {config.num_labels}"
+            f"{model}: {order.size} classes are named (labels= or --labels), the model has "
+            f"{config.num_labels}"
         )
     if not getattr(config, "prevalence_contradiction", True):
         # Its training found this class not good enough to be reported.

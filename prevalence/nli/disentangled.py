@@ -279,7 +279,7 @@ def _apart(encoder: Any) -> float:
 def _other_version(name: str, why: str) -> str:
     return (
         f"{name}: this version of transformers computes its attention in another way ({why}); "
-        "use --packing padded"
+        "choose padded (packing= or --packing)"
     )
 
 

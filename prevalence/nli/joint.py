@@ -170,14 +170,14 @@ class PackedJointReader(JointRows):
     """
 
     kind = "packed"
-    advice = "; --packing padded asks less of it"
+    advice = "; packing='padded' or --packing padded asks less of it"
 
     def __init__(self, checkpoint: LoadedCheckpoint, device: Any) -> None:
         super().__init__(checkpoint)
         model = checkpoint.model
         why = _obstacle(model.config)
         if why is not None:
-            raise ModelError(f"{checkpoint.name}: {why}; use --packing padded")
+            raise ModelError(f"{checkpoint.name}: {why}; choose padded (packing= or --packing)")
         model = model.to(device)
         self._first_position = first_position(model.config)
         self._head = head_of(model)

@@ -279,8 +279,8 @@ class PackedClassifier:
         )
         if self._pooling == MEAN and self._attention is not PaddedAttention:
             raise ModelError(
-                "a head that reads the mean of a hypothesis needs padded attention; use "
-                "--packing auto"
+                "a head that reads the mean of a hypothesis needs padded attention; leave packing "
+                "on auto (packing= or --packing)"
             )
 
     def __call__(self, packed: Packed[Tensor] | Tiled[Tensor]) -> Tensor:

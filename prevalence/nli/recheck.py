@@ -99,7 +99,8 @@ class RecheckedScorer(PairScorer):
             self._told = True
             warnings.warn(
                 f"rounding moved the log-odds of a pair by {moved:.2f}, and {reach:g} was "
-                "allowed for: other decisions may differ from float32's; use --dtype float32",
+                "allowed for: other decisions may differ from float32's; choose float32 (dtype= or "
+                "--dtype)",
                 RuntimeWarning,
                 stacklevel=3,
             )

@@ -161,7 +161,7 @@ class RegisteredEncoder:
         if segments.uses != self._config.num_hidden_layers:
             raise ModelError(
                 f"{self._name}: its attention in this version of transformers cannot be replaced; "
-                "use --packing padded"
+                "choose padded (packing= or --packing)"
             )
         return pooled(self._config, states, segments) if self._pools else states
 

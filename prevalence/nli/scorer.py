@@ -283,7 +283,7 @@ class NLIScorer(PairScorer):
         if not np.isfinite(probabilities).all():
             raise ModelError(
                 f"{self.checkpoint.name}: it gave no finite number for some pairs"
-                + ("; try --dtype float32" if self._dtype != "float32" else "")
+                + ("; try float32 (dtype= or --dtype)" if self._dtype != "float32" else "")
             )
         return probabilities
 
@@ -332,14 +332,17 @@ def _open_premise_first(checkpoint: LoadedCheckpoint, device: Any, packing: str)
 
     if packing == "padded":
         raise ModelError(
-            f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; use --packing auto"
+            f"{checkpoint.name}: {PREMISE_FIRST} attention has no padded form; leave packing on "
+            "auto (packing= or --packing)"
         )
     if device.type == "cuda" and (packing == "packed" or fuses(checkpoint)):
         try:
             return PremiseFirstReader(checkpoint, device, "fused")
         except BackendError as error:
             if packing == "packed":
-                raise BackendError(f"{error}; use --packing auto") from error
+                raise BackendError(
+                    f"{error}; leave packing on auto (packing= or --packing)"
+                ) from error
             warnings.warn(
                 f"{error}; attention on padded copies takes several times as long",
                 RuntimeWarning,

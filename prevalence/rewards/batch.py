@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import warnings
@@ -10,9 +11,10 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from prevalence.errors import ConfigurationError, InputError
+from prevalence.errors import ConfigurationError, InputError, first_line, warn_caller
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable, checked_scorer
 from prevalence.readers.given import checked_name, checked_reviews, is_missing
@@ -84,13 +86,18 @@ class MiswiredError(InputError):
     """A value of a kind that no policy writes and no gap in the data leaves: a mistake in code."""
 
 
+class ExtractError(InputError):
+    """The caller's own function found no text in a completion."""
+
+
 def completion_text(completion: object) -> str:
     """The text of a completion, each lone surrogate replaced by U+FFFD.
 
     Args:
         completion: a string, or messages with ``role`` and ``content``, of which the last by the
             assistant (or ``model``) is read: earlier ones call tools. Content is a string or a list
-            of parts. One message may stand without a list.
+            of parts, of which those of the type ``text`` or ``output_text``, or of none, are read.
+            One message may stand without a list.
 
     Raises:
         MiswiredError: it is of a kind that never holds text, or has no message of the assistant.
@@ -125,13 +132,18 @@ def _content(content: Any) -> str:
         return content
     if content is None:
         raise InputError("the assistant's last message holds no text")
+    found = _kind(content)
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        return "".join(
-            str(part.get("text") or "") for part in content if part.get("type") == "text"
-        )
-    raise MiswiredError(
-        f"the assistant's last message holds {_kind(content)}: give a string or text parts"
-    )
+        said = [part.get("text") for part in content if _is_text(part)]
+        if said or not content:
+            return "".join(str(text or "") for text in said)
+        found = f"parts of the type {content[0].get('type')!r} alone"
+    raise MiswiredError(f"the assistant's last message holds {found}: give a string or text parts")
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    return kind in ("text", "output_text") or (kind is None and "text" in part)
 
 
 def _kind(value: object) -> str:
@@ -147,6 +159,7 @@ class Tally:
     Attributes:
         prevalence: sum over scored summaries.
         scored: summaries with a score.
+        empty: those of them without a sentence, whose prevalence is 0.
         failed: rows whose reviews or name cannot be used, or of whose reviews a condition leaves
             none.
         unscorable: summaries that cannot be scored, or of which a condition leaves no statement.
@@ -160,6 +173,7 @@ class Tally:
 
     prevalence: float = 0.0
     scored: int = 0
+    empty: int = 0
     failed: int = 0
     unscorable: int = 0
     sentences: int = 0
@@ -188,7 +202,7 @@ class Tally:
 
         ``prevalence`` and ``sentences`` are means over scored summaries; ``trivial``,
         ``redundant``, ``unsupported`` and ``contradicted`` are shares of their sentences;
-        ``failed`` and ``unscorable`` are shares of all rows.
+        ``empty``, ``failed`` and ``unscorable`` are shares of all rows.
         """
         found: dict[str, float] = {}
         if self.scored:
@@ -200,8 +214,8 @@ class Tally:
             if self.judged:
                 found["contradicted"] = self.contradicted / self.sentences
         if self.rows:
-            found["failed"] = self.failed / self.rows
-            found["unscorable"] = self.unscorable / self.rows
+            for name in ("empty", "failed", "unscorable"):
+                found[name] = getattr(self, name) / self.rows
         return found
 
 
@@ -218,6 +232,7 @@ def _scored(row: ScoredSummary, prevalence: float) -> Tally:
     return Tally(
         prevalence=prevalence,
         scored=1,
+        empty=not row.sentences,
         sentences=row.n_sentences,
         trivial=row.sentence_count("trivial") or 0,
         redundant=row.sentence_count("redundant") or 0,
@@ -238,7 +253,7 @@ class Sample(NamedTuple):
     Attributes:
         completion: the summary, see :func:`~prevalence.rewards.batch.completion_text`.
         reviews: a list of strings, of reviews or of objects with a ``text``.
-        name: the product's, or None for no trivial mask.
+        name: the product's, or None or NaN for no trivial mask.
     """
 
     completion: object
@@ -258,6 +273,8 @@ class BatchScorer:
             otherwise.
         options: how to score.
         scorer: a ready scorer in place of ``model``; it is then the caller's to copy and to free.
+        extract: takes the text of a completion and returns the summary in it. Where it fails or
+            returns no string, the completion cannot be scored.
         kept_pairs: answers kept between calls, the most recently used; 0 for none.
         kept_characters: texts and their tokens are kept between calls up to about this length.
 
@@ -278,11 +295,21 @@ class BatchScorer:
         options: ScoringOptions | None = None,
         *,
         scorer: PairScorer | None = None,
+        extract: Callable[[str], str] | None = None,
         kept_pairs: int = 200_000,
         kept_characters: int = 8_000_000,
     ) -> None:
-        if min(kept_pairs, kept_characters) < 0:
-            raise ConfigurationError("what to keep between calls must not be negative")
+        bounds: tuple[Any, ...] = kept_pairs, kept_characters
+        for kept in bounds:
+            if not isinstance(kept, Integral) or kept < 0:
+                raise ConfigurationError(
+                    f"what to keep between calls is {kept!r}: give a whole number, not a negative "
+                    "one"
+                )
+        if extract is not None and not callable(extract):
+            raise ConfigurationError(
+                f"extract is {extract!r}: give a function from a completion's text to the summary"
+            )
         if not isinstance(model, ScorerOptions | None):
             raise ConfigurationError(
                 f"the model is {model!r}: give ScorerOptions(model=...) or, ready to use, scorer="
@@ -293,6 +320,7 @@ class BatchScorer:
         self._options = options or ScoringOptions()
         _check_condition(self._options.restriction.statements)
         self._scorer = None if scorer is None else checked_scorer(scorer)
+        self._extract = extract
         self._kept_pairs = kept_pairs
         self._kept_characters = kept_characters
         self._start_afresh()
@@ -308,25 +336,28 @@ class BatchScorer:
         with self._lock:
             return self._load()
 
-    def score(self, samples: Sequence[Sample]) -> list[Outcome]:
+    def score(self, samples: Sequence[Sample], *, tallied: bool = True) -> list[Outcome]:
         """Score samples together: each distinct pair of texts is asked about once.
 
         Args:
             samples: any number, in any order; a score does not depend on the others.
+            tallied: whether they count in the tally.
 
         Returns:
-            One outcome a sample, in order. The first bad record of this object is warned of, and
-            so is the first completion of a kind that holds no text.
+            One outcome a sample, in order. Bad records, completions of a kind that holds no text
+            and those that ``extract`` fails on are warned of, once for each kind of error; so are
+            the first texts that do not look English, where the model is for English.
 
         Raises:
             ConfigurationError: something is no sample; or every sample has a completion of such a
-                kind, or reviews that are no list or none of which is text or has a ``text``.
+                kind, reviews that are no list or none of which is text or has a ``text``, or a name
+                that is no text.
             PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
-        miswired: list[str] = []
-        read = [_read(place, sample, miswired) for place, sample in enumerate(samples)]
-        if miswired and len(miswired) == len(read):
-            raise ConfigurationError(f"no row can be read: {miswired[0]}")
+        reader = _Reader(self._extract)
+        read = [reader.read(place, sample) for place, sample in enumerate(samples)]
+        if reader.miswired and len(reader.miswired) == len(read):
+            raise ConfigurationError(f"no row can be read: {reader.miswired[0]}")
         products: dict[_Key, list[int]] = {}
         for place, job in enumerate(read):
             if isinstance(job, _Job):
@@ -342,7 +373,13 @@ class BatchScorer:
             outcomes = [
                 scored[place] if isinstance(job, _Job) else job for place, job in enumerate(read)
             ]
-            self._count(outcomes, miswired)
+            if tallied:
+                self.tally += Tally.of(outcomes)
+            bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
+            self._warn("row", bad)
+            self._warn("completion", reader.unreadable)
+            if order:
+                self._load().warn_foreign()
         return outcomes
 
     def release(self) -> None:
@@ -353,17 +390,14 @@ class BatchScorer:
         if torch is not None and torch.cuda.is_initialized():
             torch.cuda.empty_cache()
 
-    def _count(self, outcomes: Sequence[Outcome], miswired: Sequence[str]) -> None:
-        self.tally += Tally.of(outcomes)
-        bad = [outcome.error for outcome in outcomes if isinstance(outcome, BadRecord)]
-        completions = [error for error in miswired if error not in bad]
-        for kind, errors in (("row", bad), ("completion", completions)):
-            if errors and kind not in self._warned:
+    def _warn(self, what: str, errors: Iterable[str]) -> None:
+        """Warn of errors that differ in more than the numbers in them, of few in all."""
+        for error in errors:
+            kind = re.sub(r"\d+", "", error)
+            if kind not in self._warned and len(self._warned) < _MOST_WARNINGS:
                 self._warned.add(kind)
-                warnings.warn(
-                    f"{errors[0]}; this {kind} and any others like it have no score, see the tally",
-                    RuntimeWarning,
-                    stacklevel=5,
+                warn_caller(
+                    f"{error}; this {what} and any others like it have no score, see the tally"
                 )
 
     def _load(self) -> Engine:
@@ -394,18 +428,26 @@ class BatchScorer:
 _OWN = frozenset({"_lock", "_engine", "_warned", "tally"})
 """Attributes that belong to one object in one process."""
 
+_MOST_WARNINGS = 10
+"""Kinds of errors that one object warns of."""
+
 _Key = tuple[str | None, str]
 """Name and reviews as text: what completions of one group share."""
+
+
+class _Reviews(NamedTuple):
+    checked: tuple[Review, ...]
+    text: str
 
 
 class _Job(NamedTuple):
     summary: str
     name: str | None
-    reviews: tuple[Review, ...]
+    reviews: _Reviews
 
     @property
     def key(self) -> _Key:
-        return self.name, repr(self.reviews)
+        return self.name, self.reviews.text
 
 
 def _check_condition(statements: Where | None) -> None:
@@ -448,35 +490,90 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _read(place: int, sample: Sample, miswired: list[str]) -> _Job | Outcome:
-    """The sample ready to be scored, or the outcome that says why it cannot be.
+class _Reader:
+    """Makes the samples of one call ready; a list of reviews that several share is checked once.
 
-    What a :class:`MiswiredError` says is added to the list.
+    Args:
+        extract: finds the summary in a completion's text.
+
+    Attributes:
+        miswired: what a :class:`MiswiredError` says of each row that has one.
+        unreadable: errors of completions that are worth a warning.
     """
-    if not isinstance(sample, Sample):
-        raise ConfigurationError(
-            f"row {place} is {_kind(sample)}: give Sample(completion, reviews, name)"
-        )
-    try:
-        name, reviews = checked_name(sample.name), _reviews(sample.reviews)
-    except InputError as error:
+
+    def __init__(self, extract: Callable[[str], str] | None) -> None:
+        self._extract = extract
+        self._known: dict[int, _Reviews | InputError] = {}
+        self.miswired: list[str] = []
+        self.unreadable: list[str] = []
+
+    def read(self, place: int, sample: Sample) -> _Job | Outcome:
+        """The sample ready to be scored, or the outcome that says why it cannot be."""
+        if not isinstance(sample, Sample):
+            raise ConfigurationError(
+                f"row {place} is {_kind(sample)}: give Sample(completion, reviews, name)"
+            )
+        try:
+            name, reviews = _name(sample.name), self._reviews(sample.reviews)
+        except InputError as error:
+            return BadRecord(self._said(place, error), source=f"row {place}")
+        try:
+            return _Job(self._summary(sample.completion), name, reviews)
+        except InputError as error:
+            said = self._said(place, error)
+            if isinstance(error, MiswiredError | ExtractError):
+                self.unreadable.append(said)
+            return ScoredSummary(
+                id=None,
+                system=None,
+                prevalence=None,
+                n_reviews=len(reviews.checked),
+                sentences=(),
+                signature="",
+                error=said,
+            )
+
+    def _said(self, place: int, error: InputError) -> str:
+        said = f"row {place}: {error}"
         if isinstance(error, MiswiredError):
-            miswired.append(f"row {place}: {error}")
-        return BadRecord(f"row {place}: {error}", source=f"row {place}")
-    try:
-        return _Job(completion_text(sample.completion), name, reviews)
-    except InputError as error:
-        if isinstance(error, MiswiredError):
-            miswired.append(f"row {place}: {error}")
-        return ScoredSummary(
-            id=None,
-            system=None,
-            prevalence=None,
-            n_reviews=len(reviews),
-            sentences=(),
-            signature="",
-            error=f"row {place}: {error}",
+            self.miswired.append(said)
+        return said
+
+    def _summary(self, completion: object) -> str:
+        text = completion_text(completion)
+        if self._extract is None:
+            return text
+        try:
+            found: object = self._extract(text)
+        except Exception as error:
+            kind = type(error).__name__
+            raise ExtractError(f"extract failed with {kind} ({first_line(error)})") from error
+        if not isinstance(found, str):
+            raise ExtractError(f"extract gave {_kind(found)}, not text: let it return a string")
+        return well_formed(found)
+
+    def _reviews(self, reviews: object) -> _Reviews:
+        """Reviews by the identity of their list, which the samples keep alive."""
+        if id(reviews) not in self._known:
+            try:
+                checked = _reviews(reviews)
+                self._known[id(reviews)] = _Reviews(checked, repr(checked))
+            except InputError as error:
+                self._known[id(reviews)] = error
+        found = self._known[id(reviews)]
+        if isinstance(found, InputError):
+            raise found
+        return found
+
+
+def _name(name: object) -> str | None:
+    if is_missing(name):
+        return None
+    if not isinstance(name, str):
+        raise MiswiredError(
+            f"the product name is {_kind(name)}, not text: give a string, or None for no name"
         )
+    return checked_name(name)
 
 
 def _reviews(reviews: object) -> tuple[Review, ...]:
@@ -522,13 +619,13 @@ def _products(
     mended: Callable[[str], str],
 ) -> Iterator[Product]:
     """One product for all completions of a group, so that its reviews are read once."""
-    for number, places in enumerate(products.values()):
+    for places in products.values():
         jobs = [(place, job) for place in places if isinstance(job := read[place], _Job)]
         _, first = jobs[0]
         yield Product(
-            id=str(number),
+            id=f"row {places[0]}",
             name=first.name,
-            reviews=first.reviews,
+            reviews=first.reviews.checked,
             summaries=tuple(Summary(f"row {place}", mended(job.summary)) for place, job in jobs),
             source="batch",
         )

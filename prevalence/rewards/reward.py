@@ -6,7 +6,8 @@ import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Literal
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeGuard
 
 from prevalence.errors import ConfigurationError
 from prevalence.options import finite, shared_out, takes
@@ -19,7 +20,7 @@ from prevalence.signature import with_parts
 
 if TYPE_CHECKING:
     from prevalence.nli.pairs import PairScorer
-    from prevalence.scored import ScoredSentence
+    from prevalence.scored import ScoredSentence, ScoredSummary
 
 __all__ = ["AsyncReward", "PrevalenceReward"]
 
@@ -48,14 +49,17 @@ class PrevalenceReward:
             name. None is the calibration's scorer, and ``embedded`` without one.
         shaping: what to add to prevalence; nothing by default.
         reviews_column: column with each row's list of reviews.
-        name_column: column with each row's product name, None for no trivial mask; the default
-            one may be missing.
+        name_column: column with each row's product name, None or NaN for no trivial mask; the
+            default one may be missing.
+        extract: takes the text of a completion and returns the summary in it, as from JSON. A
+            completion that it fails on, or returns no string for, cannot be scored. A reward with a
+            lambda cannot be pickled.
         failed: reward of a row whose reviews or name cannot be used, or of whose reviews
             ``reviews_where`` leaves none. Trainers take None for "no reward".
-        unscorable: reward of a completion that cannot be scored: no text, too many sentences, one
-            longer than the model reads, none that satisfies ``statements_where``. That is the
-            policy's doing, so it is the lowest that the shaping gives, which is 0 without weights
-            of contradictions; None for "no reward".
+        unscorable: reward of a completion without a sentence or that cannot be scored: no text, too
+            many sentences, one longer than the model reads, none that satisfies
+            ``statements_where``. That is the policy's doing, so it is the lowest that the shaping
+            gives, which is 0 without weights of contradictions; None for "no reward".
         latency: ask everything in one round instead of two, masked sentences included. Scores are
             the same; small calls on a GPU wait less, large ones ask more.
         scorer: a ready scorer in place of ``model`` and its options, which are refused beside it.
@@ -86,6 +90,7 @@ class PrevalenceReward:
         shaping: Shaping | None = None,
         reviews_column: str = "reviews",
         name_column: str | None = DEFAULT_NAME_COLUMN,
+        extract: Callable[[str], str] | None = None,
         failed: float | None = None,
         unscorable: float | Literal["lowest"] | None = "lowest",
         latency: bool = False,
@@ -122,6 +127,7 @@ class PrevalenceReward:
                 **{"max_sentences": MOST_SENTENCES, **scoring},
             ),
             scorer=scorer,
+            extract=extract,
             kept_pairs=kept_pairs,
             kept_characters=kept_characters,
         )
@@ -141,7 +147,8 @@ class PrevalenceReward:
             prompts: not read.
             completions: strings, or lists of chat messages.
             log_metric: called with ``NAME/prevalence``, ``NAME/trivial`` and the other means and
-                shares of :meth:`Tally.metrics <prevalence.rewards.batch.Tally.metrics>`.
+                shares of :meth:`Tally.metrics <prevalence.rewards.batch.Tally.metrics>`, and with
+                means of :meth:`Shaping.terms <prevalence.rewards.shaping.Shaping.terms>`.
             log_extra: called with ``NAME/sentences`` and a text for each completion: what became of
                 its sentences, such as "3/5 · trivial · 0/5, 2 against", or why it has no score.
             columns: those of the data set, a list each with one value a completion; whatever else
@@ -158,9 +165,9 @@ class PrevalenceReward:
                 row raises nothing: its reward is ``failed``, and it is counted.
             ModelError, BackendError: the model cannot be loaded or fails.
         """
-        outcomes = self.outcomes(completions, **columns)
+        outcomes = self._outcomes(completions, columns, tallied=True)
         if log_metric is not None:
-            for key, value in Tally.of(outcomes).metrics().items():
+            for key, value in {**Tally.of(outcomes).metrics(), **self._terms(outcomes)}.items():
                 log_metric(f"{self.__name__}/{key}", value)
         if log_extra is not None:
             log_extra(f"{self.__name__}/sentences", list(map(_sentences, outcomes)))
@@ -168,6 +175,8 @@ class PrevalenceReward:
 
     def outcomes(self, completions: Sequence[Any], **columns: Any) -> list[Outcome]:
         """Score completions; rewards of the same texts cost next to nothing before or after.
+
+        They are not counted in the tally.
 
         Args:
             completions: as when the reward is called.
@@ -179,6 +188,11 @@ class PrevalenceReward:
         Raises:
             PrevalenceError: as when the reward is called.
         """
+        return self._outcomes(completions, columns, tallied=False)
+
+    def _outcomes(
+        self, completions: Sequence[Any], columns: dict[str, Any], *, tallied: bool
+    ) -> list[Outcome]:
         if isinstance(completions, str) or not hasattr(completions, "__len__"):
             raise ConfigurationError(
                 f"{self.__name__}: the completions are {type(completions).__name__}: give a list"
@@ -191,13 +205,27 @@ class PrevalenceReward:
                 "list of reviews for each completion"
             )
         if size and (self.shaping.contradiction or self.shaping.contested):
-            self.shaping.check(three_way=self._batches.engine.scorer.traits.three_way)
+            self.load()
         names: Sequence[Any] = [None] * size
         if self._name_column in columns or self._name_column not in {None, DEFAULT_NAME_COLUMN}:
             names = self._column(columns, str(self._name_column), size)
         return self._batches.score(
-            [Sample(*row) for row in zip(completions, reviews, names, strict=True)]
+            [Sample(*row) for row in zip(completions, reviews, names, strict=True)],
+            tallied=tallied,
         )
+
+    def load(self) -> Self:
+        """Open the model now, not on the first call, so that all options are checked.
+
+        Returns:
+            This reward.
+
+        Raises:
+            ConfigurationError: options contradict each other or do not suit the model.
+            ModelError, BackendError: the model cannot be loaded.
+        """
+        self.shaping.check(three_way=self._batches.engine.scorer.traits.three_way)
+        return self
 
     @property
     def tally(self) -> Tally:
@@ -225,7 +253,12 @@ class PrevalenceReward:
     def _reward(self, outcome: Outcome) -> float | None:
         if isinstance(outcome, BadRecord):
             return self._failed
-        return self._unscorable if outcome.prevalence is None else self.shaping.reward(outcome)
+        return self.shaping.reward(outcome) if _says_something(outcome) else self._unscorable
+
+    def _terms(self, outcomes: Iterable[Outcome]) -> dict[str, float]:
+        """Means of the shaping's terms over completions with a sentence."""
+        rows = [self.shaping.terms(row) for row in outcomes if _says_something(row)]
+        return {key: fmean(row[key] for row in rows) for key in rows[0]} if rows else {}
 
     def _column(self, columns: dict[str, Any], name: str, size: int) -> Sequence[Any]:
         column = columns.get(name)
@@ -241,6 +274,13 @@ class PrevalenceReward:
                 f"the {size} completions"
             )
         return list(column)
+
+
+def _says_something(outcome: Outcome) -> TypeGuard[ScoredSummary]:
+    """Whether a completion has a score and a sentence."""
+    if isinstance(outcome, BadRecord):
+        return False
+    return outcome.prevalence is not None and bool(outcome.sentences)
 
 
 def _sentences(outcome: Outcome) -> str:

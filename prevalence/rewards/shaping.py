@@ -12,6 +12,8 @@ from prevalence.options import finite
 from prevalence.summarize.candidates import has_content
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from prevalence.scored import ScoredSummary
 
 __all__ = ["Shaping"]
@@ -148,21 +150,41 @@ class Shaping:
         self.check(three_way=all(s.contradicted_by is not None for s in row.sentences if s.counts))
         if not row.sentences:
             return self.lowest
-        value = self._base(row)
-        if self.sentences is not None:
-            value *= min(1.0, row.n_sentences / self.sentences)
-        value *= 1.0 - self.coverage - self.heard
-        if self.coverage:
-            value += self.coverage * self._coverage(row)
-        if self.heard:
-            value += self.heard * _heard(row)
-        if self.content:
-            value *= sum(_states(s.text) for s in row.sentences) / len(row.sentences)
-        if self.contradiction:
-            value -= self.contradiction * _contradicted(row)
-        if self.contested:
-            value -= self.contested * _contested(row)
+        terms = self.terms(row)
+        base = terms.get("soft", terms.get("ceiling", row.prevalence or 0.0))
+        value = base * terms.get("floor", 1.0) * (1.0 - self.coverage - self.heard)
+        for name in ("coverage", "heard"):
+            value += getattr(self, name) * terms.get(name, 0.0)
+        value *= terms.get("content", 1.0)
+        for name in ("contradiction", "contested"):
+            value -= getattr(self, name) * terms.get(name, 0.0)
         return value
+
+    def terms(self, row: ScoredSummary) -> dict[str, float]:
+        """What the reward is made of beside prevalence; only the terms that this shaping uses.
+
+        Args:
+            row: as :meth:`reward` takes it, with a sentence.
+
+        Returns:
+            ``soft`` or ``ceiling`` (the base), ``floor`` (min(1, n / sentences)), ``coverage``,
+            ``heard``, ``content`` (f), ``contradiction`` (d) and ``contested`` (e).
+        """
+        terms: dict[str, tuple[object, Callable[[ScoredSummary], float]]] = {
+            "soft": (self.soft, lambda row: row.soft_prevalence or 0.0),
+            "ceiling": (self.ceiling, _of_ceiling),
+            "floor": (self.sentences, self._floor),
+            "coverage": (self.coverage, self._coverage),
+            "heard": (self.heard, _heard),
+            "content": (self.content, _content),
+            "contradiction": (self.contradiction, _contradicted),
+            "contested": (self.contested, _contested),
+        }
+        return {name: term(row) for name, (used, term) in terms.items() if used}
+
+    def _floor(self, row: ScoredSummary) -> float:
+        """How far a summary reaches the number of sentences, at most 1."""
+        return min(1.0, row.n_sentences / (self.sentences or 1))
 
     def _coverage(self, row: ScoredSummary) -> float:
         """Coverage; 0 where the reviews say nothing that could be covered."""
@@ -172,12 +194,15 @@ class Shaping:
         )
         return found or 0.0
 
-    def _base(self, row: ScoredSummary) -> float:
-        prevalence = row.prevalence or 0.0
-        if self.soft:
-            return row.soft_prevalence or 0.0
-        # Without a ceiling above 0 no review agrees with any sentence of another.
-        return prevalence / row.ceiling if self.ceiling and row.ceiling else prevalence
+
+def _of_ceiling(row: ScoredSummary) -> float:
+    """Share of the ceiling; prevalence without one, as no review agrees with another then."""
+    return (row.prevalence or 0.0) / (row.ceiling or 1.0)
+
+
+def _content(row: ScoredSummary) -> float:
+    """Share of the sentences that say something."""
+    return sum(_states(s.text) for s in row.sentences) / len(row.sentences)
 
 
 def _heard(row: ScoredSummary) -> float:
@@ -205,7 +230,21 @@ def _for_and_against(row: ScoredSummary) -> list[tuple[int, int]]:
 
 _ASKS = re.compile("[?\uff1f][?!\uff1f\uff01.\u2026\\s\"'\u201d\u2019)*]*$")
 
+_ASIDE = re.compile(r"(?<=\w)\s*\([^()]*\)(?=[\s.]*$)")
+_DENIES = re.compile(
+    r"\W*(?:no|never|(?:does|did|wo|ca|is|was|ha[sd])n['\u2019]t)\b", re.IGNORECASE
+)
+
 
 def _states(sentence: str) -> bool:
-    """Whether a sentence says something: "Is it warm?" says nothing."""
-    return has_content(sentence) and _ASKS.search(sentence) is None
+    """Whether a sentence says something: "Is it warm?" says nothing.
+
+    Exclamations are statements here, and what begins with a denial lacks only its subject.
+
+    >>> [_states(s) for s in ("Boils fast!", "No leaks.", "It leaks (really?).", "Avoid!", "No.")]
+    [True, True, True, False, False]
+    """
+    if _ASKS.search(_ASIDE.sub("", sentence)):
+        return False
+    said = sentence.replace("!", ".")
+    return has_content(f"It {said}" if _DENIES.match(said) else said)

@@ -75,7 +75,7 @@ class AlignScore(FactChecker):
         )  # fmt: skip
         if self._head == "reg" and opened.dtype != "float32":
             raise ConfigurationError(
-                "alignscore with head=reg needs --dtype float32: its output is not a "
+                "alignscore with head=reg needs float32 (dtype= or --dtype): its output is no "
                 "probability, and the decisions that half precision changes cannot be counted"
             )
         rule = Rule(f"alignscore-{self._head}", f"chunk{_CHUNK_WORDS}", opened.limit,

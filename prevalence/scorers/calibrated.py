@@ -483,7 +483,8 @@ class CalibratedScorer(PairScorer):
         if self.traits.rechecks and threshold != self.traits.threshold:
             raise ConfigurationError(
                 f"threshold {threshold:g} is not the calibration's {self.traits.threshold:g}, "
-                "where decisions are checked in float32; use --dtype float32 or --no-recheck"
+                "where decisions are checked in float32; choose float32 (dtype= or --dtype), or do "
+                "without (recheck=False or --no-recheck)"
             )
         return self
 
@@ -519,6 +520,6 @@ class CalibratedScorer(PairScorer):
         if isinstance(self._map, LogitMap):
             return doubt * self._map.scale
         raise ConfigurationError(
-            "an isotonic map needs --dtype float32: near its steps, the decisions that half "
-            "precision may change cannot be counted"
+            "an isotonic map needs float32 (dtype= or --dtype): near its steps, the decisions that "
+            "half precision may change cannot be counted"
         )

@@ -237,8 +237,8 @@ class ConvScorer(UnitScorer):
             )
         if any(inner.traits.doubt for inner in inners):
             raise ConfigurationError(
-                "summac-conv needs --dtype float32: half precision may move a unit into the "
-                "next bin, and the decisions that this changes cannot be counted"
+                "summac-conv needs float32 (dtype= or --dtype): half precision may move a unit "
+                "into the next bin, and the decisions that this changes cannot be counted"
             )
         self.head = head
         asked = models_of(inners)

@@ -240,8 +240,8 @@ class CosineScorer(PairScorer):
             )
         if encoder.dtype != "float32":
             raise ConfigurationError(
-                "cosine needs --dtype float32: there is no bound on how far half precision "
-                "moves a cosine"
+                "cosine needs float32 (dtype= or --dtype): there is no bound on how far half "
+                "precision moves a cosine"
             )
         self._encoder = encoder
         self._cutter = UnitCutter(COSINE_MODES[mode], _whole)

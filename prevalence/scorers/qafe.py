@@ -417,7 +417,7 @@ class QuestionAnswerer:
         ]
         # Some models rule tokens out with -inf; no comparison lets a NaN through.
         if not all((logits < np.inf).all() for both in found for logits in both):
-            advice = "" if self.dtype == "float32" else "; try --dtype float32"
+            advice = "" if self.dtype == "float32" else "; try float32 (dtype= or --dtype)"
             raise ModelError(f"{self.name}: it gave no number for some texts{advice}")
         return found
 
@@ -451,8 +451,8 @@ class QuestionScorer(PairScorer):
     ) -> None:
         if any(model.dtype != "float32" for model in (writer, answerer)):
             raise ConfigurationError(
-                "qafe needs --dtype float32: half precision may choose other words, and the "
-                "decisions that this changes cannot be counted"
+                "qafe needs float32 (dtype= or --dtype): half precision may choose other words, "
+                "and the decisions that this changes cannot be counted"
             )
         self._writer, self._answerer, self._filtered = writer, answerer, filtered
         described = writer.digest + answerer.digest + f"qafe/{filtered}/3".encode()

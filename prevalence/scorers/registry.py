@@ -165,8 +165,9 @@ class ScorerOptions:
         kind = _with_family(_given(self.model, EMBEDDED)).partition(":")[0]
         if self.calibration is not None or self.windows is not None or kind in FAMILIES:
             raise ConfigurationError(
-                "--check-cuts is for NLI models that read only the beginning of long reviews: "
-                "leave it out, or leave out --calibration and --windows and choose an NLI model"
+                "cuts are checked (check_cuts= or --check-cuts) of NLI models that read only the "
+                "beginning of long reviews: leave it out, or leave out calibration and windows and "
+                "choose an NLI model"
             )
         from prevalence.nli.cuts import CutChecker
 
@@ -344,9 +345,7 @@ def _open_calibrated(path: Path | str, options: ScorerOptions) -> PairScorer:
     from prevalence.scorers.calibrated import CalibratedScorer, read_calibration
 
     if options.threshold is not None:
-        raise ConfigurationError(
-            "--threshold and --calibration exclude each other: the file holds one"
-        )
+        raise ConfigurationError("threshold and calibration exclude each other: the file holds one")
     found = read_calibration(path)
     return CalibratedScorer(_open(_given(options.model, found.scorer), options), found)
 

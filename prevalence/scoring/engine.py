@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from prevalence.errors import ConfigurationError
+from prevalence.errors import ConfigurationError, warn_caller
 from prevalence.metric import near
 from prevalence.models.registry import SHIPPED
 from prevalence.nli.pairs import (
@@ -189,6 +189,7 @@ class Engine:
         self.scorer = scorer.at(self.threshold)
         self._others = others
         self._signatures: dict[tuple[bool, str | None], str] = {}
+        self._warned = False
         self._cut: WeakKeyDictionary[TextTable, set[int]] = WeakKeyDictionary()
         self._splitter = get_splitter(self.options.splitter)
         verbatim = self.options.splitter in VERBATIM
@@ -208,7 +209,8 @@ class Engine:
         if self.options.soft and not own.probability:
             raise ConfigurationError(
                 "soft prevalence needs probabilities, and this scorer gives (1 + s)/2 of a measure "
-                "s in [-1, 1]: leave it out, or calibrate the scorer with --map platt"
+                "s in [-1, 1]: leave it out, or calibrate the scorer with `prevalence calibrate "
+                "--map platt`"
             )
         self.error_rates = self._known_rates() if self.options.corrected else None
 
@@ -231,21 +233,21 @@ class Engine:
         if rates is None:
             raise ConfigurationError(
                 "a corrected score needs a scorer whose error rates are measured as it reads: "
-                "leave out --max-length and --windows, or choose a model for which `prevalence "
-                "models MODEL` shows rates; or measure them on pairs of several products with "
-                "`prevalence calibrate --output`, and give that file as --calibration"
+                "leave out max_length and windows, or choose a model for which `prevalence models "
+                "MODEL` shows rates; or measure them on pairs of several products with `prevalence "
+                "calibrate --output`, and give that file as calibration"
             )
         if abs(rates.threshold - self.threshold) > _SAME_THRESHOLD:
             raise ConfigurationError(
                 f"the scorer's error rates hold at its own threshold {rates.threshold:g}, and "
-                f"{self.threshold:g} was asked for: leave --threshold out, or --corrected"
+                f"{self.threshold:g} was asked for: leave the threshold out, or the correction"
             )
         return rates
 
     def beside(self, options: ScoringOptions, others: OtherProducts | None = None) -> Engine:
         """An engine with other options, which shares the scorer and counts its work here."""
         engine = Engine(self.scorer, options, new_table=self._new_table, others=others)
-        engine.counts, engine._cut = self.counts, self._cut
+        engine.counts, engine._cut, engine.foreign = self.counts, self._cut, self.foreign
         return engine
 
     def signature(self, *, named: bool = True, cutter: str | None = None) -> str:
@@ -421,6 +423,16 @@ class Engine:
             self.counts.reviews += len(left)
             self.counts.foreign_reviews += sum(
                 clearly_foreign(item.reviews[place].text[:_READ]) for place in left
+            )
+
+    def warn_foreign(self) -> None:
+        """Warn once that texts do not look English, for callers that read no counts."""
+        if self.foreign and not self._warned and not self.options.any_language:
+            self._warned = True
+            warn_caller(
+                f"{self.foreign[0]}: the reviews or a summary are probably not in English, which "
+                "the model or the splitter was made for: give model= and language= of their "
+                "language, or score them anyway with any_language=True"
             )
 
     def _score_chunk(self, chunk: _Chunk, ask: _Ask) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from prevalence.errors import ConfigurationError
-from prevalence.options import check_numbers, described, documented
+from prevalence.options import check_numbers, check_texts, described, documented
 from prevalence.scoring.conditions import Restriction, Where, parse_groups
 from prevalence.signature import trivial_template
 from prevalence.text.languages import LANGUAGES
-from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS
+from prevalence.text.sentences import DEFAULT_MAX_SENTENCES, SPLITTERS, get_splitter
 
 __all__ = ["UNITS", "ScoringOptions"]
 
@@ -189,6 +189,7 @@ class ScoringOptions:
         )
 
     def __post_init__(self) -> None:
+        check_texts(self)
         if self.language not in LANGUAGES:
             raise ConfigurationError(
                 f"no language {self.language!r}: choose from {', '.join(LANGUAGES)}"
@@ -196,6 +197,7 @@ class ScoringOptions:
         if not self.splitter:
             # What cuts the sentences stands in the signature, so that it must be this field.
             object.__setattr__(self, "splitter", f"punkt-{self.language}")
+        get_splitter(self.splitter)
         from prevalence.metric import check_threshold
 
         if self.threshold is not None:

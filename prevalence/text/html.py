@@ -1,7 +1,8 @@
 """HTML in a text, put as Markdown, so that it is cut and left out as that is.
 
 Shops and language models write summaries as pages do: "<li><b>Fit:</b> small &amp; tight</li>".
-Reasoning models write their thoughts before them, within "<think>" and "</think>".
+Reasoning models write their thoughts before them, within "<think>" and "</think>"; prompts ask for
+the summary within "<answer>" and "</answer>"; and chat templates leave tokens such as "<|im_end|>".
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ FILLER = "\ufdd0"
 
 _BREAKS = (
     "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|blockquote|hr|h[1-6]"
+    # Within these a prompt may ask for the summary.
+    "|final|result|(?:final[_-]?)?(?:answer|summary|output|response)"
 )
 """Tags at which a paragraph begins and ends."""
 _OTHERS = "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
@@ -29,6 +32,11 @@ _VALUES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<
 _TAG = re.compile(rf"<(?P<ends>/?)(?P<name>{_BREAKS}|{_OTHERS}){_VALUES}\s*/?>", re.IGNORECASE)
 _UNSEEN = re.compile(
     r"<!--.{0,5000}?-->|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
+    # Tokens of chat templates, with the role or channel that they name, and thoughts between them.
+    r"|<\|channel\|>(?:analysis|commentary)\b.*?(?:<\|(?:end|call|return)\|>|(?=<\|channel\|>)|\Z)"
+    r"|<\|(?:start|im_start|start_header_id|channel)\|>(?:assistant|final)\b"
+    r"|<start_of_turn>model\b|<(?:start|end)_of_turn>|</?s>|<(?:bos|eos|pad|unk)>"
+    r"|<[|\uff5c][\w\u2581]{1,30}[|\uff5c]>"
     # A reference that stands above the line.
     r"|<sup\b[^<>]{0,200}>(?:\s|<[^<>]{0,500}>){0,6}\[?\d{1,3}\]?(?:\s|</[^<>]{0,20}>){0,6}</sup>",
     re.IGNORECASE | re.DOTALL,
@@ -43,7 +51,13 @@ _BOLD = re.compile(
     r"(?P<close></(?P=name)\s*>)",
     re.IGNORECASE,
 )
-_THOUGHT = re.compile(r"<(?P<ends>/?)think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = re.compile(
+    r"<(?P<ends>/?)(?P<name>think|thought|reason|analysis|reflection|scratchpad)(?:ing|s)?>"
+    r"|(?-i:\[(?P<closes>/?)THINK\])",
+    re.IGNORECASE,
+)
+_TAGGED = re.compile(r"<|\[/?THINK\]")
+"""What a text with tags has."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
 
 
@@ -62,7 +76,7 @@ def as_markdown(text: str) -> str:
     >>> as_markdown("so-so <3")
     'so-so <3'
     """
-    if "<" in text:
+    if _TAGGED.search(text):
         text = blanked(text, _thoughts(text))
         text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
         text = _BOLD.sub(_emphasized, text)
@@ -76,11 +90,12 @@ def as_markdown(text: str) -> str:
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each thought: closed, begun by a chat template, or cut off."""
     begun: int | None = None
-    first = True
+    name, first = "", True
     for tag in _THOUGHT.finditer(text):
-        if not tag["ends"]:
-            begun = tag.start() if begun is None else begun
-        elif begun is not None or first:
+        own = (tag["name"] or "think").casefold()
+        if not (tag["ends"] or tag["closes"]):
+            begun, name = (tag.start(), own) if begun is None else (begun, name)
+        elif first or (begun is not None and own == name):
             yield begun or 0, tag.end()
             begun = None
         first = False
@@ -108,7 +123,7 @@ def without_tags(text: str) -> str:
     '**3** < 4 & so on'
     """
     seen = text
-    if "<" in text:
+    if _TAGGED.search(text):
         seen = blanked(seen, _thoughts(seen))
         seen = _TAG.sub(_parted, _UNSEEN.sub(" ", seen))
         if seen != text:

@@ -181,7 +181,7 @@ def test_a_calibration_of_another_scorer_is_refused(
     assert "run `prevalence calibrate` again" in other.stderr
     both = run("score", products, "--calibration", path, "--threshold", "0.5")
     assert both.exit_code == 2
-    assert "--threshold and --calibration exclude each other" in both.stderr
+    assert "threshold and calibration exclude each other" in both.stderr
     none = run("score", products, "--calibration", pairs)
     assert none.exit_code == 2
     assert "cannot be read as a calibration file" in none.stderr

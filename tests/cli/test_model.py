@@ -131,7 +131,8 @@ def test_python_counts_the_cuts_that_the_command_notes(
     scored: Any, boots: dict[str, Any], checkpoint: Path
 ) -> None:
     said = scored("--max-length", 16, "--threshold", 0.4, "--check-cuts")[1]
-    settings: dict[str, Any] = {"max_length": 16, "threshold": 0.4, "check_cuts": True}
+    settings: dict[str, Any] = {"max_length": 16, "threshold": 0.4, "check_cuts": True,
+                                "any_language": True}  # fmt: skip
     metric = OpinionPrevalence(str(checkpoint), **settings)
     product = {**boots, "reviews": [*boots["reviews"], "warm boots leak " * 30]}
     assert all(row.error is None for row in metric.score_many([product]))
@@ -145,7 +146,9 @@ def test_python_counts_the_cuts_that_the_command_notes(
 def test_cuts_are_checked_where_something_is_cut(run: Run, write: Write, boots: Any) -> None:
     result = run("score", write(boots), "--model", "rouge1-precision", "--check-cuts")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: --check-cuts is for NLI models")
+    assert result.stderr.startswith(
+        "error: cuts are checked (check_cuts= or --check-cuts) of NLI models"
+    )
 
 
 def test_checking_cuts_says_so_where_nothing_was_cut(

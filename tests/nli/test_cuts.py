@@ -141,7 +141,7 @@ def test_a_ceiling_cuts_the_same_premises(cutting: type) -> None:
      {"calibration": "c.json"}],
 )  # fmt: skip
 def test_what_is_not_cut_or_not_read_in_windows_is_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="--check-cuts is for NLI models"):
+    with pytest.raises(ConfigurationError, match="--check-cuts\\) of NLI models"):
         ScorerOptions(check_cuts=True, **settings).open()
 
 

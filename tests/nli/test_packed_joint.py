@@ -204,7 +204,9 @@ def test_out_of_memory_halves_the_budget(
     assert sum(finished) == len(pairs)
     _check_equal(found, expected)
     monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(RuntimeError("odd")))
-    with pytest.raises(BackendError, match="the device failed: odd; --packing padded asks less"):
+    with pytest.raises(
+        BackendError, match=r"the device failed: odd; .* --packing padded asks less"
+    ):
         scorer.score(*number(pairs))
 
 
@@ -230,7 +232,7 @@ def test_half_precision_has_its_head_in_float32_and_says_so(
 @pytest.mark.parametrize("family", ["bart", "gpt2", "mpnet"])
 def test_other_families_are_refused_in_one_line(family: str, opened: Open) -> None:
     with pytest.raises(
-        ModelError, match=r"pairs can be packed for .* use --packing padded"
+        ModelError, match=r"pairs can be packed for .* choose padded .packing="
     ) as caught:
         opened(family)
     assert "\n" not in str(caught.value)
@@ -238,7 +240,7 @@ def test_other_families_are_refused_in_one_line(family: str, opened: Open) -> No
 
 def test_a_decoder_is_refused(altered: Callable[..., Path]) -> None:
     folder = altered("roberta", "config.json", is_decoder=True)
-    with pytest.raises(ModelError, match="use --packing padded"):
+    with pytest.raises(ModelError, match=r"choose padded .packing="):
         NLIScorer(str(folder), device="cpu", packing="packed")
 
 
@@ -385,7 +387,7 @@ def test_any_failure_of_a_model_comes_with_advice(
     scorer = opened()
     encoder = scorer.checkpoint.model.base_model
     monkeypatch.setattr(encoder, "forward", lambda **_: (_ for _ in ()).throw(KeyError("gcc")))
-    with pytest.raises(BackendError, match="failed: 'gcc'; --packing padded asks less"):
+    with pytest.raises(BackendError, match=r"failed: 'gcc'; .* --packing padded asks less"):
         scorer.score(*number(pairs[:2]))
 
 

@@ -147,7 +147,7 @@ def test_a_kernel_that_cannot_be_built_ends_with_advice(
 ) -> None:
     checkpoint = on_no_device(folder, torch.float16)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
-    with pytest.raises(BackendError, match=r"needs Triton .*; use --packing auto"):
+    with pytest.raises(BackendError, match=r"needs Triton .*; leave packing on auto"):
         open_reader(checkpoint, Cuda(), "packed")
     with pytest.warns(RuntimeWarning, match=r"needs Triton .*; attention on padded copies"):
         assert open_reader(checkpoint, Cuda()).attention == "padded"
@@ -169,7 +169,7 @@ def test_a_head_that_reads_means_needs_padded_attention(
     settings = {"prevalence_attention": "premise-first", "prevalence_pooling": "mean"}
     checkpoint = load_checkpoint(str(altered(family, "config.json", **settings)))
     assert PremiseFirstReader(checkpoint, CPU).attention == "padded"
-    with pytest.raises(ModelError, match="needs padded attention; use --packing auto"):
+    with pytest.raises(ModelError, match="needs padded attention; leave packing on auto"):
         PremiseFirstReader(checkpoint, CPU, attention="fused")
 
 

@@ -102,6 +102,12 @@ def test_what_is_no_option_is_refused(options, said):
         ({"cache": 5}, "cache must be a string or a Path, not 5"),
         ({"calibration": 5}, "calibration must be a string or a Path, not 5"),
         ({"scorer": "embedded"}, "str is not a scorer: derive it from"),
+        ({"splitter": 1}, "splitter must be a string, not 1"),
+        ({"language": 1}, "language must be a string, not 1"),
+        ({"trivial": 1}, "trivial must be a string, not 1"),
+        ({"reviews_where": 1}, "reviews_where must be a string, not 1"),
+        ({"splitter": "sentences"}, "unknown sentence splitter 'sentences'"),
+        ({"kept_pairs": "all"}, "what to keep between calls is 'all': give a whole number"),
     ],
 )
 def test_an_option_of_another_type_is_refused_at_once(options, said):

@@ -8,6 +8,7 @@ import inspect
 import multiprocessing
 import os
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -68,7 +69,9 @@ def test_messages_are_read_as_strings_are(reward_of):
         *chat(GOOD),
     ]
     parts = chat([{"type": "text", "text": "They are "}, {"type": "text", "text": "warm."}])
-    assert trainer_call(reward, [used_tool, parts]) == [0.75, 0.75]
+    others = chat([{"type": "reasoning", "text": WRONG}, {"text": "They are "},
+                   {"type": "output_text", "text": "warm."}])  # fmt: skip
+    assert trainer_call(reward, [used_tool, parts, others]) == [0.75, 0.75, 0.75]
     alone = {"role": "assistant", "content": GOOD}
     others = [[{"role": role, "content": GOOD}] for role in ("Assistant", "model")]
     assert trainer_call(reward, [alone, *others]) == [0.75] * 3
@@ -134,9 +137,41 @@ def test_a_bad_row_is_counted_and_hurts_no_other(reward_of, bad):
     assert found == [0.75, None, 0.25]
     assert (reward.tally.failed, reward.tally.scored) == (1, 2)
     assert caught[0].filename == __file__
-    # Once is enough: the second bad row is only counted.
-    assert trainer_call(reward, [GOOD], name=[""]) == [None]
-    assert reward.tally.failed == 2
+    # Once is enough: another such row is only counted. One of another kind is warned of.
+    assert trainer_call(reward, [GOOD, GOOD, GOOD], reviews=[REVIEWS, REVIEWS, bad])[2] is None
+    with pytest.warns(RuntimeWarning, match="row 0: the product name is empty"):
+        assert trainer_call(reward, [GOOD], name=[""]) == [None]
+    assert reward.tally.failed == 3
+
+
+def test_there_is_an_end_to_warnings(reward_of):
+    reward = reward_of()
+    rows = [["warm", {letter: {"warm"}}] for letter in "abcdefghijklmnop"]
+    # The number of the review makes no other kind of error.
+    rows += [["dry", *own] for own in rows]
+    with pytest.warns(RuntimeWarning, match="the other keys of review") as caught:
+        trainer_call(reward, [GOOD] * (len(rows) + 1), reviews=[REVIEWS, *rows])
+    assert len(caught) == 10
+    assert reward.tally.failed == len(rows)
+
+
+@pytest.mark.parametrize("missing", [None, NAN, np.float32("nan")])
+def test_a_missing_name_is_no_name(reward_of, missing):
+    reward = reward_of()
+    assert trainer_call(reward, ["I own boots."] * 2, name=[missing, NAME]) == [0.0, 0.0]
+    assert (reward.tally.failed, reward.tally.trivial) == (0, 1)
+
+
+def test_names_of_a_wrong_kind_in_every_row_are_a_mistake_of_the_caller(reward_of):
+    reward = reward_of()
+    message = "row 0: the product name is int, not text: give a string, or None for no name"
+    with pytest.raises(ConfigurationError, match=f"no row can be read: {message}"):
+        trainer_call(reward, [GOOD, MIXED], name=[7, 8])
+    with pytest.warns(RuntimeWarning, match=message):
+        assert trainer_call(reward, [GOOD, MIXED], name=[7, NAME]) == [None, 0.25]
+    # All completions of a call may be about one product, which may lack a name.
+    with pytest.warns(RuntimeWarning, match="product name is empty"):
+        assert trainer_call(reward, [GOOD, MIXED], name=["", ""]) == [None, None]
 
 
 def test_a_missing_value_of_pandas_is_no_review(reward_of):
@@ -212,10 +247,13 @@ def test_reviews_of_a_wrong_kind_in_every_row_are_a_mistake_of_the_caller(reward
     reward = reward_of()
     with pytest.raises(ConfigurationError, match=f"no row can be read: row 0: {message}"):
         trainer_call(reward, [GOOD, MIXED], reviews=[bad, bad])
-    with pytest.warns(RuntimeWarning, match=message):
+    with pytest.warns(RuntimeWarning) as caught:
         assert trainer_call(reward, [GOOD, MIXED], reviews=[bad, None]) == [None, None]
+    assert re.match(f"row 0: {message}", str(caught[0].message))
+    assert str(caught[1].message).startswith("row 1: the reviews are None: give a list of texts")
     # All completions of a call may be about one product, which may lack reviews.
-    assert trainer_call(reward, [GOOD] * 4, reviews=[None, NAN, [], ["", None]]) == [None] * 4
+    with pytest.warns(RuntimeWarning, match="row"):
+        assert trainer_call(reward, [GOOD] * 4, reviews=[None, NAN, [], ["", None]]) == [None] * 4
 
 
 MISWIRED = [
@@ -229,6 +267,8 @@ MISWIRED = [
     ([{"role": "user", "content": GOOD}], "completion has no message with the role 'assistant'"),
     (chat(5), "assistant's last message holds int"),
     (chat([GOOD]), "assistant's last message holds list of str"),
+    (chat([{"type": "image", "text": GOOD}]), "message holds parts of the type 'image' alone"),
+    (chat([{"body": GOOD}]), "assistant's last message holds parts of the type None alone"),
 ]
 
 
@@ -237,10 +277,10 @@ def test_completions_of_a_kind_that_holds_no_text_are_a_mistake_of_the_caller(
     reward_of, bad, message
 ):
     reward = reward_of()
-    with pytest.raises(ConfigurationError, match=f"row 0: the {message}.*: give"):
+    with pytest.raises(ConfigurationError, match=f"row 0: the .*{message}.*: give"):
         trainer_call(reward, [bad, bad])
     assert reward.tally.rows == 0
-    with pytest.warns(RuntimeWarning, match=f"row 1: the {message}.*; this completion") as caught:
+    with pytest.warns(RuntimeWarning, match=f"row 1: the .*{message}.*; this completion") as caught:
         assert trainer_call(reward, [GOOD, bad, bad]) == [0.75, 0.0, 0.0]
     assert (len(caught), caught[0].filename) == (1, __file__)
     # Once is enough, and bad reviews are another matter.
@@ -367,6 +407,7 @@ def test_metrics_are_logged(reward_of):
             "prevalence/redundant": 1 / 7,
             "prevalence/unsupported": 1 / 7,
             "prevalence/contradicted": 1 / 7,
+            "prevalence/empty": 1 / 5,
             "prevalence/failed": 0.0,
             "prevalence/unscorable": 1 / 5,
         }
@@ -386,7 +427,9 @@ def test_what_became_of_each_sentence_is_logged_beside_the_completions(reward_of
         "no sentence",
     ]
     assert column[4] == "row 4: the completion is empty: give a string or a list of messages"
+    counted = reward.tally
     outcomes = trainer_call(reward.outcomes, [*COMPLETIONS, None])
+    assert reward.tally == counted
     assert [getattr(o, "prevalence", None) for o in outcomes[:3]] == rewards[:3]
     assert outcomes[-1].error == column[-1]
 
@@ -417,6 +460,17 @@ def opened(monkeypatch):
 
     monkeypatch.setattr(ScorerOptions, "open", noted)
     return scorers
+
+
+def test_loading_checks_the_options_against_the_model():
+    reward = PrevalenceReward("rouge1-precision", kept_pairs=0)
+    assert reward.load() is reward
+    assert reward.loaded
+    shaped = PrevalenceReward("rouge1-precision", shaping=Shaping(contested=0.5))
+    with pytest.raises(ConfigurationError, match="need a model with a contradiction class"):
+        shaped.load()
+    with pytest.raises(ModelError, match="leave packing on auto"):
+        PrevalenceReward(packing="padded", device="cpu").load()
 
 
 def test_it_loads_on_first_use_and_is_released(opened):
@@ -592,6 +646,57 @@ def test_a_process_takes_its_own_gpu(monkeypatch, fake_scorer, answers):
     # A launcher that shows each process one GPU only.
     monkeypatch.setenv("LOCAL_RANK", "5")
     assert opened_on("auto") == "cuda:0"
+
+
+def within_answer(text):
+    return re.search("<answer>(.*)</answer>", text)[1]
+
+
+def test_the_summary_may_be_taken_out_of_a_completion(reward_of):
+    reward = reward_of(extract=within_answer)
+    texts = [f"I will be brief.<answer>{GOOD}</answer> Done.", "<answer></answer>"]
+    assert trainer_call(reward, [texts[0], chat(texts[0]), texts[1]]) == [0.75, 0.75, 0.0]
+    assert (reward.tally.scored, reward.tally.empty) == (3, 1)
+    again = pickle.loads(pickle.dumps(PrevalenceReward("rouge1-precision", extract=within_answer)))
+    assert trainer_call(again, texts[:1], reviews=[["They are warm."]]) == [1.0]
+
+
+def test_a_completion_without_a_summary_to_take_is_no_failure_of_the_run(reward_of):
+    reward = reward_of(extract=within_answer)
+    with pytest.warns(RuntimeWarning, match="row 0: extract failed with TypeError .*; this compl"):
+        assert trainer_call(reward, [GOOD, MIXED]) == [0.0, 0.0]
+    assert trainer_call(reward, [MIXED, GOOD]) == [0.0, 0.0]
+    assert reward.tally.unscorable == 4
+    with pytest.warns(RuntimeWarning, match="extract gave NoneType, not text: let it return a s"):
+        assert trainer_call(reward_of(extract=lambda text: None), [GOOD]) == [0.0]
+    with pytest.raises(ConfigurationError, match="extract is 'answer': give a function from"):
+        reward_of(extract="answer")
+
+
+def test_a_list_of_reviews_that_completions_share_is_checked_once(reward_of, monkeypatch):
+    seen, usual = [], batch_module.checked_reviews
+    monkeypatch.setattr(
+        batch_module, "checked_reviews", lambda found: (seen.append(found), usual(found))[1]
+    )
+    reward = reward_of()
+    assert trainer_call(reward, [GOOD] * 8) == [0.75] * 8
+    assert len(seen) == 1
+    # Other lists of the same reviews are the same product.
+    assert trainer_call(reward, [GOOD] * 2, reviews=[[*REVIEWS], [*REVIEWS]]) == [0.75] * 2
+    assert len(seen) == 3
+    with pytest.warns(RuntimeWarning, match="row 0: a review is None"):
+        assert trainer_call(reward, [GOOD] * 2, reviews=[["warm", None]] * 2) == [None] * 2
+
+
+def test_texts_in_another_language_are_warned_of_once():
+    german = ["Die Stiefel sind sehr warm und bequem, aber sie sind nicht ganz dicht. " * 3] * 2
+    reward = PrevalenceReward("rouge1-precision")
+    with pytest.warns(RuntimeWarning, match="row 1: the reviews or a summary are prob") as caught:
+        trainer_call(reward, [GOOD] * 3, reviews=[REVIEWS, german, german])
+    assert (len(caught), caught[0].filename) == (1, __file__)
+    trainer_call(reward, [GOOD], reviews=[german])
+    for options in ({"language": "de"}, {"any_language": True}):
+        trainer_call(PrevalenceReward("rouge1-precision", **options), [GOOD], reviews=[german])
 
 
 def test_the_embedded_model_agrees_with_the_metric():

@@ -84,14 +84,46 @@ def test_contested_sentences_cost_what_they_are_weighed(reward_of, latency):
         ({}, None, -0.5 - 1.0),
         ({}, "One. Two. Three.", -0.5 - 1.0),
         ({"unscorable": 0.25}, "One. Two. Three.", 0.25),
-        ({"unscorable": 0.25}, "", -0.5 - 1.0),
+        ({"unscorable": 0.25}, "", 0.25),
         ({"unscorable": None}, "One. Two. Three.", None),
+        ({"unscorable": None}, "", None),
+        ({"unscorable": None}, "<think>Warm?</think>", None),
     ],
 )
 def test_silence_and_what_cannot_be_scored_earn_the_least(reward_of, options, completion, expected):
     shaping = Shaping(contradiction=0.5, contested=1.0)
     reward = reward_of(shaping=shaping, max_sentences=2, **options)
     assert one(reward, completion) == pytest.approx(expected)
+
+
+def test_terms_in_use_are_logged(reward_of):
+    def logged(shaping, *texts):
+        found = {}
+        rows = {"reviews": [REVIEWS] * len(texts)}
+        reward_of(shaping=shaping)(None, texts, log_metric=found.__setitem__, **rows)
+        return {key.removeprefix("prevalence/"): value for key, value in found.items()}
+
+    plain = logged(Shaping(), WARM)
+    shaping = Shaping(
+        sentences=2, heard=0.25, coverage=0.25, contradiction=0.5, contested=0.5, content=True
+    )
+    found = logged(shaping, WARM, f"{COLD} Ok.", "", None)
+    # Of the two completions with a sentence: one of two sentences, then two; three of four reviews
+    # heard, then none; of 4 pairs none contradicts, of 8 three; of two sentences one says something
+    # and is contested. The summaries imply nothing of the reviews.
+    assert {key: value for key, value in found.items() if key not in plain} == pytest.approx(
+        {
+            "floor": (1 / 2 + 1) / 2,
+            "coverage": 0.0,
+            "heard": 3 / 4 / 2,
+            "content": (1 + 1 / 2) / 2,
+            "contradiction": 3 / 8 / 2,
+            "contested": 1 / 2 / 2,
+        }
+    )
+    assert logged(Shaping(soft=True), WARM).keys() - plain.keys() == {"soft"}
+    assert logged(Shaping(ceiling=True), WARM).keys() - plain.keys() == {"ceiling"}
+    assert "heard" not in logged(Shaping(heard=0.5), "")
 
 
 @pytest.mark.parametrize("weight", ["contradiction", "contested"])
@@ -187,6 +219,24 @@ def test_questions_state_nothing(reward_of, fake_scorer, end):
     scorer = fake_scorer({(r, asked.strip()): (0.9, 0.0) for r in REVIEWS})
     assert one(reward_of(scorer=scorer), asked) == 1.0
     assert one(reward_of(scorer=scorer, shaping=Shaping(content=True)), asked) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Boils fast!", 1.0),
+        ("Great!", 0.0),
+        ("No leaks.", 1.0),
+        ("Doesn\u2019t leak!", 1.0),
+        ("Never again.", 0.0),
+        ("Don't avoid!", 0.0),
+        ("They leak (really)?", 0.0),
+        ("Sturdy (and light).", 1.0),
+    ],
+)
+def test_what_states_something(text, expected, reward_of, fake_scorer):
+    scorer = fake_scorer({(r, text): (0.9, 0.0) for r in REVIEWS})
+    assert one(reward_of(scorer=scorer, shaping=Shaping(content=True)), text) == expected
 
 
 def test_a_missing_space_makes_no_sentence_of_two(reward_of):

@@ -119,7 +119,7 @@ def test_heads_and_models_must_go_together(fake_scorer):
 
 def test_half_precision_is_refused(fake_scorer):
     inner = fake_scorer(doubt=0.05)
-    with pytest.raises(ConfigurationError, match="summac-conv needs --dtype float32"):
+    with pytest.raises(ConfigurationError, match="summac-conv needs float32"):
         ConvScorer([inner], head())
 
 

@@ -72,7 +72,7 @@ def test_the_first_token_and_a_limit(tiny, asked):
 
 
 def test_half_precision_is_refused_since_its_doubt_has_no_bound(tiny):
-    with pytest.raises(ConfigurationError, match="cosine needs --dtype float32"):
+    with pytest.raises(ConfigurationError, match="cosine needs float32"):
         open_scorer(f"cosine:{tiny('encoder')}", dtype="bfloat16")
 
 

@@ -322,7 +322,7 @@ def test_heads_differ_and_the_regression_wants_float32(opened):
     digests = {opened(f"alignscore:{{alignscore}},head={head}")[0].traits.digest
                for head in ("nli", "bin", "reg")}  # fmt: skip
     assert len(digests) == 3
-    with pytest.raises(ConfigurationError, match="head=reg needs --dtype float32"):
+    with pytest.raises(ConfigurationError, match="head=reg needs float32"):
         opened("alignscore:{alignscore},head=reg", dtype="bfloat16")
 
 

@@ -276,5 +276,5 @@ def test_half_precision_is_refused():
     half = Scripted()
     half.dtype = "bfloat16"
     for models in ((half, Scripted()), (Scripted(), half)):
-        with pytest.raises(ConfigurationError, match="qafe needs --dtype float32"):
+        with pytest.raises(ConfigurationError, match="qafe needs float32"):
             QuestionScorer(*models)

@@ -544,7 +544,7 @@ def test_a_probability_out_of_range_is_refused(fake_scorer):
 
 
 def test_a_correction_without_rates_names_the_options_that_change_them(fake_scorer):
-    said = "leave out --max-length and --windows, or choose a model .*with `prevalence calibrate "
+    said = "leave out max_length and windows, or choose a model .*with `prevalence calibrate "
     with pytest.raises(ConfigurationError, match=said):
         Engine(fake_scorer(), ScoringOptions(corrected=True))
 

@@ -254,7 +254,7 @@ def test_genericness_without_other_products_is_refused(fake_scorer):
         ({"profile": True, "sap_alpha": -1.0}, "sap_alpha must be at least 0"),
         ({"profile": True, "coverage_statements": 0}, "coverage_statements must be at least 1"),
         ({"profile": True, "groups": "rating > 1, rating > 1"}, "the same group stands there"),
-        ({"profile": True, "groups": ["rating > 1"]}, "a condition is list, not text"),
+        ({"profile": True, "groups": ["rating > 1"]}, "groups must be a string, not"),
         (
             {"profile": True, "statements_where": "aspect = fit"},
             "the profile also applies the condition",

@@ -58,7 +58,7 @@ def test_the_prevalence_said_is_the_prevalence_scored(fake_scorer: Any) -> None:
         for _ in range(25)
     ]
     for scorer in (fake_scorer(), RougeScorer("rouge1-precision")):
-        metric = OpinionPrevalence(scorer=scorer)
+        metric = OpinionPrevalence(scorer=scorer, any_language=True)
         for search in ("exact", "racing"):
             options = SummaryOptions(search=search, length=LengthRule(characters=120))
             extract = metric.summarize(reviews, options, name="lamp")

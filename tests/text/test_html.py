@@ -15,7 +15,7 @@ from prevalence.text.sentences import get_splitter
 PIECES = [
     "It lasts", "<b>", "</b>", "<li>", "</li>", "<ul>", "<br>", "<br />", "<p class='x'>", "</p>",
     "&amp;", "&#39;", "&nbsp;", "&lt;", "<3", "<h2>", "</h2>", " ", ". ", "Fit:", "<script>",
-    "<think>", "</think>",
+    "<think>", "</think>", "<answer>", "</answer>", "[THINK]", "[/THINK]", "<|end|>", "</analysis>",
 ]  # fmt: skip
 texts = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 
@@ -34,7 +34,7 @@ def test_sentences_are_found_where_they_stand(text):
     found = get_splitter()(text)
     assert all(0 <= s.start < s.end <= len(text) for s in found)
     assert all(a.end <= b.start for a, b in pairwise(found))
-    if "<" not in text and "&" not in text:
+    if not {"<", "&", "["} & {*text}:
         assert as_markdown(text) is text
     elif FILLER not in text:
         assert all(FILLER not in sentence.text for sentence in found)
@@ -114,6 +114,20 @@ def test_other_splitters_leave_pages_as_they_stand():
         ("It leaks. <think>Do I say so?</think> It hums.", ["It leaks.", "It hums."]),
         ("I use <think> tags. It leaks.", ["I use <think> tags.", "It leaks."]),
         ("I think it leaks.", ["I think it leaks."]),
+        ("<reasoning>Dry?</reasoning>\n<answer>\nIt is dry.\n</answer>", ["It is dry."]),
+        ("<Thoughts>Dry?</Thoughts><ANALYSIS>Dry.</ANALYSIS> It is dry.", ["It is dry."]),
+        ("<scratchpad>Dry?</scratchpad><reflection>No.</reflection>It is dry.", ["It is dry."]),
+        ("[THINK]They say dry.[/THINK]It is dry.", ["It is dry."]),
+        ("They say dry.[/THINK]It is dry.", ["It is dry."]),
+        # A thought ends with the tag of its own name.
+        ("<think>So <analysis>dry</analysis> it is.</think>It is dry.", ["It is dry."]),
+        ("[Think] It is dry.", ["[Think] It is dry."]),
+        (
+            "<|channel|>analysis<|message|>They say dry.<|end|>"
+            "<|start|>assistant<|channel|>final<|message|>It is dry.<|return|>",
+            ["It is dry."],
+        ),
+        ("<|channel|>analysis<|message|>They say", []),
     ],
 )
 def test_thoughts_are_left_out(text, expected):
@@ -121,10 +135,42 @@ def test_thoughts_are_left_out(text, expected):
     assert said(text + " " * 9) == expected
 
 
+@pytest.mark.parametrize("name", ["answer", "summary", "output", "response", "FinalAnswer"])
+def test_tags_around_a_summary_say_nothing(name):
+    expected = ["It is dry.", "It leaks."]
+    for line in ("\n", ""):
+        text = f"<think>\nHm.\n</think>{line}<{name}>{line}It is dry. It leaks.{line}</{name}>"
+        assert said(text) == expected
+    assert without_tags(text) == "It is dry. It leaks."
+    # Around what follows an answer, too.
+    assert said(f"<{name}>It is dry.</{name}> It leaks.") == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<s>It is dry.</s>",
+        "It is dry.<|eot_id|>",
+        "It is dry.<|im_end|>\n<|endoftext|>",
+        "<|im_start|>assistant\nIt is dry.<|im_end|>",
+        "<|start_header_id|>assistant<|end_header_id|>\n\nIt is dry.",
+        "<start_of_turn>model\nIt is dry.<end_of_turn>",
+        "It is dry.<\uff5cend\u2581of\u2581sentence\uff5c>",
+    ],
+)
+def test_tokens_of_chat_templates_say_nothing(text):
+    assert said(text) == ["It is dry."]
+
+
+def test_nothing_else_hides_in_a_token():
+    assert said("<|It leaks.|>") == ["<|It leaks.|>"]
+    assert said("<|channel|>It leaks.") == ["It leaks."]
+
+
 @given(texts)
 def test_texts_without_html_stay_as_they_are(text):
     assert FILLER not in without_tags(text) or FILLER in text
-    if "<" not in text and "&" not in text:
+    if not {"<", "&", "["} & {*text}:
         assert without_tags(text) is text
 
 
