@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 
 from prevalence.errors import InputError
 
-__all__ = ["Rule", "check", "each", "listing", "maybe", "natural", "number", "of"]
+__all__ = ["Rule", "check", "each", "listing", "maybe", "natural", "number", "of", "share"]
 
 Rule = Callable[[object], bool]
 """Tells whether a value fits."""
 
 _BEYOND = 1e300
 """No figure, and no number that becomes a figure, is as large."""
+_ROUNDING = 1e-6
 
 
 def number(value: object) -> bool:
@@ -31,6 +32,15 @@ def number(value: object) -> bool:
 def natural(value: object) -> bool:
     """Whether it is a whole number from 0 on."""
     return type(value) is int and 0 <= value < _BEYOND
+
+
+def share(value: object) -> bool:
+    """Whether it is a number from 0 to 1, up to rounding.
+
+    >>> share(0.5), share(1), share(1.2), share(-0.1)
+    (True, True, False, False)
+    """
+    return number(value) and -_ROUNDING <= value <= 1.0 + _ROUNDING  # type: ignore[operator]
 
 
 def of(*kinds: type) -> Rule:

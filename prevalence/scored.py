@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from prevalence.errors import InputError
-from prevalence.row_values import check, each, listing, maybe, natural, number, of
+from prevalence.row_values import check, each, listing, maybe, natural, number, of, share
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -464,7 +464,7 @@ class ScoredSummary:
         if row.get("restriction"):
             check(row["restriction"], _RESTRICTION_VALUES, _WHAT, complete=True)
         try:
-            return cls(
+            found = cls(
                 **{name: row[name] for name in _ROW_FIELDS if name in row},
                 sentences=tuple(ScoredSentence.from_json(item) for item in row["sentences"]),
                 profile=None if row.get("profile") is None else Profile.from_json(row["profile"]),
@@ -474,15 +474,19 @@ class ScoredSummary:
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"not a scored summary: {error}") from error
+        if any((sentence.support or 0) > found.n_reviews for sentence in found):
+            raise InputError(f"not {_WHAT}: more reviews support a sentence than there are")
+        return found
 
 
 _text, _maybe_text = of(str), maybe(of(str))
 _number, _place, _places = maybe(number), maybe(natural), maybe(listing(natural))
-_numbers = maybe(listing(_number))
+_share = maybe(share)
+_numbers, _shares = maybe(listing(_number)), maybe(listing(_share))
 # What a value may be, by key.
 _ROW_VALUES = {
-    "id": _maybe_text, "system": _maybe_text, "prevalence": _number, "soft_prevalence": _number,
-    "ceiling": _number, "corrected": _number, "corrected_most": _number, "sentences": of(list),
+    "id": _maybe_text, "system": _maybe_text, "prevalence": _share, "soft_prevalence": _share,
+    "ceiling": _share, "corrected": _share, "corrected_most": _share, "sentences": of(list),
     "signature": _text, "input_digest": _maybe_text, "error": _maybe_text, "warning": _maybe_text,
     "prefix_curve": _numbers, "restriction": maybe(of(dict)), "profile": maybe(of(dict)),
     "n_reviews": natural, "review_ids": maybe(listing(_maybe_text)),
@@ -494,7 +498,7 @@ _RESTRICTION_VALUES = {
 _SENTENCE_VALUES = {
     "text": _text, "start": natural, "end": natural, "trivial": of(bool), "redundant_with": _place,
     "support": _place, "supporting_reviews": _places, "contradicting_reviews": _places,
-    "entailment": _numbers, "contradiction": _numbers, "contradicts": _places,
+    "entailment": _shares, "contradiction": _shares, "contradicts": _places,
     "quantity": maybe(of(dict)), "evidence": maybe(of(list)),
 }  # fmt: skip
 _PASSAGE_VALUES = {
