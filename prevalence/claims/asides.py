@@ -105,7 +105,7 @@ def asides(text: str) -> list[Aside]:
     ['7 of 10']
     """
     found = []
-    tallies = len(_TALLY.findall(text))
+    tallies, numbered = len(_TALLY.findall(text)), _NUMBERED.search(text) is not None
     tallied = tallies >= _TALLIES and find_core(tagged(text[: text.find("(")][:SEEN])) is None
     for match in _BRACKET.finditer(text):
         words = _spoken(match[0][1:-1])
@@ -118,8 +118,7 @@ def asides(text: str) -> list[Aside]:
             # "7/10" alone is a grade as often as not, and so is "7 out of 10" of what is rated.
             part = _PART.fullmatch(words) and "/" not in match[0] and not _RATED.search(before)
             part = part and match[0][0] != ","
-            tally = _TALLY.match(text, match.start()) is not None
-            tally = tally and _NUMBERED.search(text) is None
+            tally = _TALLY.match(text, match.start()) is not None and not numbered
             point = tallies == 1 and _is_point(before, text[match.end() :])
             tally = tally and (tallied or point)
             quantity = _of_reviews(words) if counted or part or tally else None

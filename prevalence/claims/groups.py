@@ -29,8 +29,8 @@ _SHARES = "|".join(
     for name, words in WORDS
     if name in _NAMES or any(share in name for share in ("third", "quarter", "half"))
 )
-_ONLY_THEY = "received|slept|waited|paid|ordered|visited|tried|tasted|booked|purchased|needed"
-"""What people do who are named before, though things may too."""
+_ONLY_THEY = "slept|waited|paid|ordered|visited|tried|tasted|booked|purchased"
+"""What people do who are named before."""
 _GROUP = re.compile(
     rf"(?:(?:(?:the )?(?:other|remaining) |{LIMIT})?"
     rf"(?:(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? | ?/ ?){NUMBER}"

@@ -170,9 +170,8 @@ def _gathered(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]
     """
     rows = list(records)
     by = {place: name for place, (_, row) in enumerate(rows) if (name := _annotator(row))}
-    ids = [str(rows[place][1].get("id")) for place in by]
-    # An id that no two rows share is that of the row, and not of the pair.
-    names = [name for name in _PAIR if name != "id" or len(set(ids)) < len(ids)]
+    named = _ids_are_of_pairs([rows[place][1] for place in by])
+    names = [name for name in _PAIR if name != "id" or named]
     pairs: dict[tuple[object, ...], list[int]] = {}
     seen: Counter[tuple[object, ...]] = Counter()
     for place, column in by.items():
@@ -188,6 +187,12 @@ def _gathered(records: Iterable[tuple[str, Record]]) -> list[tuple[str, Record]]
         for place, (where, row) in enumerate(rows)
         if place in first or place not in by
     ]
+
+
+def _ids_are_of_pairs(rows: Sequence[Record]) -> bool:
+    """Whether ids are those of pairs: some stand at two rows, and none at two pairs of texts."""
+    pairs = {(str(row.get("id")), str(row["premise"]), str(row["hypothesis"])) for row in rows}
+    return len({identity for identity, *_ in pairs}) == len(pairs) < len(rows)
 
 
 def _annotator(row: Record) -> str | None:

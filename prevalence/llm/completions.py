@@ -9,6 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from prevalence.llm.parts import texts_in
 from prevalence.llm.protocol import Response
 from prevalence.llm.transport import MalformedError
 from prevalence.records import well_formed
@@ -102,12 +103,7 @@ def _joined(content: object) -> object:
     """The texts in a list of parts, without thoughts and what else is none; or what there is."""
     if not isinstance(content, list):
         return content
-    texts = (part.get("text") for part in content if _is_text(part))
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _is_text(part: object) -> bool:
-    return isinstance(part, dict) and part.get("type") == "text"
+    return "".join(texts_in(content))
 
 
 def error_text(body: object, depth: int = _DEEPEST) -> str:

@@ -84,8 +84,8 @@ def _chosen(row: ScorerRow) -> str:
     if row.dev.get("cross_validation") is None:
         return "chosen: on the pairs that chose it, so its figures are too good"
     return (
-        "chosen: its figures are those of products that no choice had seen, each decided by the "
-        "threshold of the other folds, so they can be lower than those of present"
+        "chosen: cross-validated, each product decided by the threshold chosen on other products, "
+        "so its figures can be lower than those of present"
     )
 
 

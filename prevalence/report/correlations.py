@@ -165,11 +165,13 @@ def _differ(
     comparisons: Sequence[MetricTest], cells: Sequence[Correlation], printer: Printer
 ) -> bool:
     """Whether any metric that is compared has another printed figure among the correlations."""
+    # The sign is turned where low is good.
     above: dict[tuple[str, ...], str] = {
-        (c.row, c.dimension, c.level, c.kind): printer.figure(c.value).text for c in cells
+        (c.row, c.dimension, c.level, c.kind): printer.figure(abs(c.value)).text for c in cells
     }
     return any(
-        above.get((row, entry.dimension, entry.level, entry.kind)) != printer.figure(value).text
+        above.get((row, entry.dimension, entry.level, entry.kind))
+        != printer.figure(abs(value)).text
         for entry in comparisons
         if entry.compared < entry.summaries
         for row, value in ((entry.first, entry.value_first), (entry.second, entry.value_second))

@@ -72,13 +72,15 @@ def means_report(
         for name, found in (scores.items() if intervals else ())
         for system, one in found.items()
     }
+    settings = study.settings | (drawing if intervals or against else {})
+    settings |= {"against": against} if against else {}
     sheet, records = _averages(study, columns, drawn, marked=marked, average=average)
     if against is None:
-        return Report("means", study.settings, (sheet,), tuple(records))
+        return Report("means", settings, (sheet,), tuple(records))
     found = _differences(scores, against, drawing)
     compared = _difference_sheet(study, found, against)
     records += [_record(one, against) for one in found]
-    return Report("means", study.settings, (sheet, compared), tuple(records))
+    return Report("means", settings, (sheet, compared), tuple(records))
 
 
 def _by_system(grid: Floats, systems: Sequence[str]) -> dict[str, ProductScores]:
@@ -153,18 +155,20 @@ def _with_interval(cell: Cell, interval: Interval | None, printer: Printer) -> C
 
 def _place_notes(directions: Mapping[str, int], marked: int) -> list[str]:
     """What the marked places mean, and in which columns low is best, or nothing is marked."""
-    low, unknown = (
-        [name for name, found in directions.items() if found == sought] for sought in (-1, 0)
-    )
+    unknown = [name for name, found in directions.items() if not found]
     notes = []
     if len(unknown) < len(directions):
         notes.append(f"small figures: place in the column, up to {marked}")
-    if low:
-        notes.append(f"low is best: {', '.join(low)}")
+    notes += _low_notes(directions)
     if unknown:
         names = ", ".join(unknown)
         notes.append(f"unmarked, since it is not known whether high or low is best: {names}")
     return notes
+
+
+def _low_notes(directions: Mapping[str, int]) -> list[str]:
+    low = [name for name, found in directions.items() if found < 0]
+    return [f"low is best: {', '.join(low)}"] if low else []
 
 
 def _differences(
@@ -197,6 +201,7 @@ def _difference_sheet(study: Study, found: Sequence[_Difference], against: str) 
         *printer.star_notes(rows),
         f"{_INTERVAL} that both systems have; {_FEW}",
         "p: two-sided, of equal means, by a paired randomization test; of each difference alone",
+        *_low_notes({one.column: direction(one.column, study.table.dimensions) for one in found}),
     ]
     columns = ("system", "figure", "items", "difference", "p")
     return Sheet(f"Differences from {against}", columns, tuple(rows), tuple(notes), words=2)

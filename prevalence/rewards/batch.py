@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prevalence.errors import ConfigurationError, InputError, first_line, warn_caller
+from prevalence.llm.parts import texts_in
 from prevalence.nli.cache import CachedScorer
 from prevalence.nli.pairs import TextTable, checked_scorer
 from prevalence.readers.given import checked_name, checked_reviews, is_missing
@@ -134,16 +135,11 @@ def _content(content: Any) -> str:
         raise InputError("the assistant's last message holds no text")
     found = _kind(content)
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        said = [part.get("text") for part in content if _is_text(part)]
+        said = texts_in(content)
         if said or not content:
-            return "".join(str(text or "") for text in said)
+            return "".join(said)
         found = f"parts of the type {content[0].get('type')!r} alone"
     raise MiswiredError(f"the assistant's last message holds {found}: give a string or text parts")
-
-
-def _is_text(part: Mapping[str, Any]) -> bool:
-    kind = part.get("type")
-    return kind in ("text", "output_text") or (kind is None and "text" in part)
 
 
 def _kind(value: object) -> str:
@@ -354,6 +350,7 @@ class BatchScorer:
                 that is no text.
             PrevalenceError: the model cannot be loaded or fails; never for some bad samples.
         """
+        samples = list(samples)  # So that each list of reviews lives as long as the call.
         reader = _Reader(self._extract)
         read = [reader.read(place, sample) for place, sample in enumerate(samples)]
         if reader.miswired and len(reader.miswired) == len(read):

@@ -173,6 +173,9 @@ def _parts_apart(theirs: Mapping[str, str], ours: Mapping[str, str]) -> Iterator
 def _difference(row: ScoredSummary, again: ScoredSummary) -> str:
     if again.error is not None:
         return f"cannot be scored any more: {again.error}"
+    masks = [signature_parts(one.signature).get("trivial", "") for one in (row, again)]
+    if masks[0] != masks[1]:
+        return f"was scored with trivial:{masks[0]}, and now trivial:{masks[1]}"
     # Signatures were compared before, but for the version; what reviews are called decides nothing.
     beside: dict[str, Any] = {"extra": {}, "signature": "", "review_ids": None}
     told, found = (replace(one, **beside).to_json() for one in (row, again))

@@ -1,4 +1,4 @@
-"""HTML in a text, put as Markdown, so that it is cut and left out as that is.
+"""HTML in a text, put as Markdown and so cut as that is; thoughts and chat tokens left out.
 
 Shops and language models write summaries as pages do: "<li><b>Fit:</b> small &amp; tight</li>".
 Reasoning models write their thoughts before them, within "<think>" and "</think>"; prompts ask for
@@ -52,8 +52,8 @@ _BOLD = re.compile(
     re.IGNORECASE,
 )
 _THOUGHT = re.compile(
-    r"<(?P<ends>/?)(?P<name>think|thought|reason|analysis|reflection|scratchpad)(?:ing|s)?>"
-    r"|(?-i:\[(?P<closes>/?)THINK\])",
+    r"<(?P<ends>/?)(?P<name>think|thought|reasoning|analysis|reflection|scratchpad)"
+    r"(?:(?<=think)ing|(?<=thought)s)?>|(?-i:\[(?P<closes>/?)THINK\])",
     re.IGNORECASE,
 )
 _TAGGED = re.compile(r"<|\[/?THINK\]")
@@ -89,18 +89,29 @@ def as_markdown(text: str) -> str:
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each thought: closed, begun by a chat template, or cut off."""
-    begun: int | None = None
-    name, first = "", True
-    for tag in _THOUGHT.finditer(text):
-        own = (tag["name"] or "think").casefold()
-        if not (tag["ends"] or tag["closes"]):
-            begun, name = (tag.start(), own) if begun is None else (begun, name)
-        elif first or (begun is not None and own == name):
-            yield begun or 0, tag.end()
+    tags = [
+        ((tag["name"] or "[think]").casefold(), bool(tag["ends"] or tag["closes"]), tag.span())
+        for tag in _THOUGHT.finditer(text)
+    ]
+    last = {name: start for name, ends, (start, _) in tags if ends}
+    begun: tuple[str, int] | None = None
+    cut: int | None = None
+    opened = set()
+    for name, ends, (start, end) in tags:
+        if not ends:
+            opened.add(name)
+            if begun is None and last.get(name, -1) > start:
+                begun = name, start
+            elif begun is None and cut is None:
+                cut = start
+        elif begun is not None and begun[0] == name:
+            yield begun[1], end
             begun = None
-        first = False
-    if begun is not None and not text[:begun].rpartition("\n")[2].strip():
-        yield begun, len(text)
+        elif begun is None and name not in opened:
+            yield 0, end
+            cut = None
+    if cut is not None and not text[:cut].rpartition("\n")[2].strip():
+        yield cut, len(text)
 
 
 def plain(text: str) -> str:
@@ -127,7 +138,7 @@ def without_tags(text: str) -> str:
         seen = blanked(seen, _thoughts(seen))
         seen = _TAG.sub(_parted, _UNSEEN.sub(" ", seen))
         if seen != text:
-            seen = re.sub(r"\s*\n\s*", "\n", seen).strip()
+            seen = "\n".join(filter(None, map(str.strip, seen.split("\n"))))
     if "&" in seen:
         seen = _ENTITY.sub(lambda found: _spelt(found).replace(FILLER, "").strip() or " ", seen)
     return seen

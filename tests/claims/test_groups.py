@@ -33,6 +33,18 @@ def test_a_second_number_of_people_is_of_its_own_claim(number, said, joint):
     assert quantified(sentence) is None
 
 
+@pytest.mark.parametrize(
+    ("sentence", "last"),
+    [
+        (text := "Guests love the rooms, but two needed cleaning.", text),
+        ("Buyers love the knives, but many needed work.", "Many knives needed work."),
+        ("Buyers like the plugs, but several received damage.", "Several plugs received damage."),
+    ],
+)
+def test_what_happens_to_things_is_not_said_of_people(sentence, last):
+    assert counted(sentence)[-1] == (last, None)
+
+
 @pytest.mark.parametrize("said", ["say it is noisy", "said it is noisy", "find it noisy"])
 def test_what_a_second_group_says_or_finds_is_said_of_the_thing(said):
     assert counted(f"Most guests loved the pool and two {said}.") == [

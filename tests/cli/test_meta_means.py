@@ -77,6 +77,18 @@ def test_intervals_hold_the_means_and_are_written_beside_them(run: Run, ratings:
     assert "in brackets: 95% bootstrap interval over items; none with fewer than 6" in shown
 
 
+def test_what_was_drawn_and_compared_stands_in_the_settings(run: Run, ratings: Path) -> None:
+    given = ("--against", "low", "--resamples", "50", "--seed", "7")
+    result = run("meta", "means", str(ratings), *given, "--of", "both", "--format", "json")
+    settings = json.loads(result.stdout)["settings"]
+    assert {"against": "low", "resamples": 50, "seed": 7}.items() <= settings.items()
+    plain = run("meta", "means", str(ratings), "--format", "json")
+    assert "seed" not in json.loads(plain.stdout)["settings"]
+    assert run("meta", "means", str(ratings), *given, "--of", "both").stdout.count(
+        "low is best: ter"
+    ) == 2  # fmt: skip
+
+
 def test_few_items_have_no_interval(run: Run, ratings: Path) -> None:
     lines = ratings.read_text(encoding="utf-8").splitlines(keepends=True)
     ratings.write_text("".join(line for line in lines if '"p1"' in line or '"p2"' in line))

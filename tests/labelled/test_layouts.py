@@ -437,7 +437,7 @@ def test_a_pair_may_have_annotators(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["worker", "Annotator", "rater_id", "WorkerId"])
-@pytest.mark.parametrize("ids", ["", "1", "rows"])
+@pytest.mark.parametrize("ids", ["", "1", "rows", "rows but one"])
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_rows_of_several_annotators_are_one_pair(
     tmp_path: Path, column: str, ids: str, form: str
@@ -446,9 +446,11 @@ def test_rows_of_several_annotators_are_one_pair(
              ("b", "w3", "")]  # fmt: skip
     rows = [
         {"premise": "p", "hypothesis": text, column: who, "label": label, "product_id": "g"}
-        | ({"id": str(place) if ids == "rows" else ids} if ids else {})
+        | ({"id": ids if ids == "1" else str(place)} if ids else {})
         for place, (text, who, label) in enumerate(votes)
     ]
+    if ids == "rows but one":
+        rows[2]["id"] = rows[0]["id"]
     path = tmp_path / f"d.{form}"
     if form == "jsonl":
         write(path, *rows)

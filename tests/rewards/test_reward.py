@@ -708,3 +708,19 @@ def test_the_embedded_model_agrees_with_the_metric():
     rows = {"reviews": [reviews] * 2, "name": ["pair of boots"] * 2}
     assert reward(None, texts, **rows) == expected
     assert reward(None, texts[::-1], **rows) == expected[::-1]
+
+
+def test_samples_that_are_made_one_after_the_other_keep_their_own_reviews():
+    class Made:
+        """Gives each sample a new list, as a data set that reads its rows does."""
+
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, place):
+            if place >= len(self):
+                raise IndexError(place)
+            return batch_module.Sample(GOOD, [GOOD if place % 2 else "Too loud."])
+
+    batches = batch_module.BatchScorer(ScorerOptions(model="rouge1-precision"))
+    assert [row.prevalence for row in batches.score(Made())] == [0.0, 1.0, 0.0, 1.0]

@@ -231,7 +231,11 @@ def test_questions_state_nothing(reward_of, fake_scorer, end):
         ("Never again.", 0.0),
         ("Don't avoid!", 0.0),
         ("They leak (really)?", 0.0),
-        ("Sturdy (and light).", 1.0),
+        ("Are they warm (really?).", 0.0),
+        ("No doubt!", 0.0),
+        ("No problem.", 0.0),
+        ("Never mind.", 0.0),
+        ("Won't they leak!", 0.0),
     ],
 )
 def test_what_states_something(text, expected, reward_of, fake_scorer):

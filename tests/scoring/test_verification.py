@@ -76,6 +76,13 @@ def test_rows_of_products_without_a_name_and_with_new_ids_of_reviews_are_the_sam
     assert [*verify(rows, [named], fake_scorer())] == [Verified(row, "") for row in rows]
 
 
+def test_rows_without_a_mask_that_say_that_the_name_is_missing_are_told_apart(fake_scorer):
+    rows = rows_of(fake_scorer(), trivial=None)
+    old = [replace(row, signature=row.signature.replace(":off|", ":none|")) for row in rows]
+    problems = {one.problem for one in verify(old, PRODUCTS, fake_scorer()) if one.problem}
+    assert problems == {"was scored with trivial:none, and now trivial:name"}
+
+
 def test_claims_come_from_where_they_came_from(fake_scorer):
     given = Summary("a", TEXT, {"claims": ["It fits.", "It leaks."]})
     product = replace(PRODUCTS[0], summaries=(given, PRODUCTS[0].summaries[1]))

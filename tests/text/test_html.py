@@ -110,6 +110,10 @@ def test_other_splitters_leave_pages_as_they_stand():
         ("<THINKING>\n- Dry?\n</thinking>\n\n- Dry\n- Light", ["Dry", "Light"]),
         # The chat template may have begun the thought, and the reply may be cut off.
         ("They say dry.</think>\nIt is dry.", ["It is dry."]),
+        ("A. <reflection>B.</reflection> C.</think>\nIt is dry.", ["It is dry."]),
+        ("First, the [THINK] part.\n</think>It is dry.", ["It is dry."]),
+        ("<think>No </analysis> yet.</think>It is dry.", ["It is dry."]),
+        ("<reasons>It is dry.</reasons>", ["<reasons>It is dry.</reasons>"]),
         ("<think>They say", []),
         ("It leaks. <think>Do I say so?</think> It hums.", ["It leaks.", "It hums."]),
         ("I use <think> tags. It leaks.", ["I use <think> tags.", "It leaks."]),

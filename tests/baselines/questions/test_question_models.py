@@ -304,7 +304,7 @@ def broken(folder, tmp_path):
 @pytest.mark.parametrize("kind", ["bert", "t5"])
 def test_an_answerer_that_gives_no_number_is_one_line(small, tmp_path, kind, name):
     folder = broken(small(kind), tmp_path)
-    for dtype, end in (("float32", "texts$"), ("bfloat16", "texts; try --dtype float32$")):
+    for dtype, end in (("float32", "texts$"), ("bfloat16", "texts; try .*float32")):
         metric = get(f"summaqa-{name}", qa=folder, runtime=Runtime(dtype=dtype))
         with pytest.raises(ModelError, match=f"it gave no number for some {end}"):
             metric.score([Example(SUMMARY, REVIEWS)])
