@@ -113,6 +113,16 @@ class ScoredSentence:
         return ", ".join(filter(None, ("trivial" if self.trivial else None, repeats))) or None
 
     @property
+    def stated(self) -> str | None:
+        """The words of its quantity of people, or None."""
+        return None if self.quantity is None else self.quantity.get("text")
+
+    @property
+    def quantity_agrees(self) -> bool | None:
+        """Whether the reviews agree with its quantity; None where that is not known."""
+        return None if self.quantity is None else self.quantity.get("agrees")
+
+    @property
     def unsupported(self) -> bool:
         """Whether the sentence counts and no review implies it."""
         return self.counts and self.support == 0
@@ -431,20 +441,28 @@ class ScoredSummary:
 
         keys = ("text", "support", "contradicted_by", "trivial", "redundant_with",
                 "supporting_reviews", "contradicting_reviews")  # fmt: skip
-        return data_frame({key: getattr(one, key) for key in keys} for one in self.sentences)
+        stated = any(one.quantity for one in self.sentences)
+        return data_frame(
+            {key: getattr(one, key) for key in keys}
+            | ({"quantity": one.stated, "quantity_agrees": one.quantity_agrees} if stated else {})
+            for one in self.sentences
+        )
 
     def _repr_html_(self) -> str:
         """The sentences with their counts, as notebooks show them."""
         from prevalence.notebook import Share, html_table
 
         score = None if self.prevalence is None else f"prevalence {self.prevalence:.3f}"
-        rows = [
+        stated = any(one.quantity for one in self.sentences)
+        rows: list[tuple[object, ...]] = [
             (one.text, Share(one.support, self.n_reviews), one.contradicted_by, one.mask)
+            + ((one.stated, _AGREES.get(one.quantity_agrees)) if stated else ())
             for one in self.sentences
         ]
         parts = (self.id, self.system, score, self.error, self.warning)
         caption = " · ".join(filter(None, parts)) or "no score"
-        headers = ("sentence", "support", "against", "does not count")
+        more = ("quantity", "do reviews agree?") if stated else ()
+        headers = ("sentence", "support", "against", "does not count", *more)
         return html_table(caption, headers, rows, foot=self.signature)
 
     def to_json_line(self) -> str:
@@ -522,6 +540,9 @@ _ROW_KEYS = _ROW_FIELDS | {
     "contradictions", "prefix_curve", "review_ids", "restriction",
 }  # fmt: skip
 """Keys that mean something in a row, present or not: a passed-through key never takes one."""
+
+
+_AGREES: Mapping[bool | None, str] = {True: "yes", False: "no"}
 
 
 def named_reviews(ids: Sequence[str | None], places: Iterable[int]) -> list[int | str]:

@@ -61,6 +61,20 @@ def test_a_scored_summary_becomes_a_frame(metric):
     assert frame["contradicted_by"][0] == 1
 
 
+def test_quantities_are_shown_where_sentences_state_some(fake_scorer):
+    said = "They are warm."
+    scorer = fake_scorer({(review, said): (0.9, 0.0) for review in REVIEWS})
+    metric = OpinionPrevalence(scorer=scorer, quantities=True)
+    row = metric.score(REVIEWS, f"Most users say they are warm. {said} Nobody says they are blue.")
+    assert cells(row._repr_html_())[4:6] == ["Most", "yes"]
+    assert cells(row._repr_html_())[10:12] == ["–", "–"]
+    pytest.importorskip("pandas")
+    frame = row.to_frame()
+    assert frame["quantity"][0] == "Most"
+    assert frame["quantity_agrees"][0]
+    assert frame["quantity"].isna()[1]
+
+
 def test_support_of_a_statement(metric):
     answer = metric.support(REVIEWS, ["Warm <x>boots</x>."])[0]
     assert cells(answer._repr_html_()) == ["Warm &lt;x&gt;boots&lt;/x&gt;.", "1/2", "1"]

@@ -73,7 +73,8 @@ def print_table(
         if comparisons:
             console.print(comparison_table(comparisons))
         else:
-            console.print("--test: there is one system, so nothing to compare")
+            why = "no two systems share a product" if len(places) > 1 else "there is one system"
+            console.print(f"--test: {why}, so nothing to compare")
     resampling = {"bs": counts["bootstrap"]}
     if "randomization" in tests:
         resampling["ar"] = counts["randomization"]

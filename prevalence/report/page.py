@@ -19,6 +19,7 @@ from prevalence.report.names import figure_name
 from prevalence.report.parts import NOT_ASKED
 from prevalence.report.standings import behind_figures
 from prevalence.report.text import decimals_of, one_line
+from prevalence.signature import signature_parts
 from prevalence.wording import counted
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def render(contents: Contents, page: Page | None = None) -> str:
         counts=_counts(contents),
         systems=lines,
         with_scores=any(line.statistics for line in lines),
+        corrections=_corrections(contents.signatures),
         left_away=_left_away(len(contents.products), len(products)) if not page.links else "",
         kinds=_kinds(products),
         products=_shown_products(contents, products, order, decimals),
@@ -299,6 +301,12 @@ def _behind_figure(line: SystemLine, place: int) -> str:
 def _p_value(line: SystemLine) -> str:
     p = math.nan if line.p is None else line.p
     return "" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _corrections(signatures: Iterable[str]) -> list[list[str]]:
+    """Sensitivity and specificity that scores are corrected for, as signatures have them."""
+    told = dict.fromkeys(signature_parts(one).get("corr") for one in signatures)
+    return [rates.split("/", 1) for rates in told if rates and "/" in rates]
 
 
 class _Fact(NamedTuple):

@@ -221,7 +221,7 @@ class ScoringOptions:
             raise ConfigurationError(f"a unit is {' or '.join(UNITS)}, not {self.unit!r}")
         if self.ceiling and self.unit != UNITS[0]:
             raise ConfigurationError(
-                "a ceiling is made of whole sentences: leave it out, or leave out the unit claim"
+                "a ceiling counts whole sentences: leave it out, or unit='claim' (--unit claim)"
             )
 
     def _check_profile(self) -> None:

@@ -323,7 +323,7 @@ class SystemTable:
         resamples: Mapping[str, int] = RESAMPLES,
         seed: int = DEFAULT_SEED,
     ) -> list[SystemComparison]:
-        """Every pair of systems, the better one first.
+        """Every pair of systems that share a product, the better one first.
 
         Args:
             tests: one or more names in :data:`prevalence.stats.resampling.TESTS`.
@@ -344,7 +344,10 @@ class SystemTable:
                 }
                 result = next(iter(results.values()))
                 p_values = {test: results[test].p_value for test in chosen}
-                found.append(SystemComparison(a, b, result.difference, result.products, p_values))
+                if result.products:
+                    found.append(
+                        SystemComparison(a, b, result.difference, result.products, p_values)
+                    )
         return found
 
     def _statistics(self, name: str, resamples: int, seed: int) -> SystemStatistics:

@@ -342,7 +342,10 @@ def test_both_tests_with_their_own_numbers_of_resamples(
 def test_one_system_has_nothing_to_compare(score: Run, write: Write, boots: dict[str, Any]) -> None:
     result = score(write(boots), "--systems", "good", "--test", "bootstrap")
     assert result.exit_code == 0
-    assert "nothing to compare" in result.stdout
+    assert "--test: there is one system, so nothing to compare" in result.stdout
+    apart = [boots | {"id": one, "summaries": {one: "Warm boots."}} for one in "ab"]
+    stdout = score(write(*apart), "--test", "bootstrap").stdout
+    assert "--test: no two systems share a product, so nothing to compare" in stdout
 
 
 def test_cache_answers_the_second_run(

@@ -415,3 +415,12 @@ def test_pages_of_a_folder_have_titles_of_their_own(rows):
         contents.add(one)
     titles = [page.title for _, page in split_pages(contents, 1, "Boots")]
     assert titles == ["Boots", "Boots: page 1 of 2", "Boots: page 2 of 2"]
+
+
+def test_a_page_of_corrected_scores_says_for_which_rates(rows):
+    plain = page_of(rows)
+    assert "These rows do not hold the scorer's error rates." in plain
+    corrected = [one | {"signature": "prev|thr:0.5|corr:0.7962/0.7704|v:1"} for one in rows]
+    page = page_of(corrected)
+    assert "take the scorer to find 0.7962 of what reviews support, and to turn down 0.7704" in page
+    assert "do not hold" not in page

@@ -136,6 +136,11 @@ def test_comparison_leaves_out_systems_without_a_score() -> None:
     assert {found.first, found.second} == {"a", "c"}
 
 
+def test_comparison_leaves_out_systems_that_share_no_product() -> None:
+    table = filled(row("p", "a", 0.1, sentence()), row("q", "b", 0.1, sentence()))
+    assert table.compare(["bootstrap"]) == []
+
+
 def test_comparison_is_seeded() -> None:
     rng = np.random.default_rng(3)
     rows = [row(f"p{n}", s, float(rng.random()), sentence()) for n in range(9) for s in "ab"]

@@ -147,7 +147,7 @@ def test_claims_of_the_record_leave_the_reviews_whole(fake_scorer):
 def test_units_that_cannot_be_are_refused():
     with pytest.raises(ConfigurationError, match="a unit is sentence or claim, not 'word'"):
         ScoringOptions(unit="word")
-    with pytest.raises(ConfigurationError, match="a ceiling is made of whole sentences"):
+    with pytest.raises(ConfigurationError, match="a ceiling counts whole sentences"):
         ScoringOptions(unit="claim", ceiling=True)
 
 
