@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -417,11 +418,27 @@ def _restricted_to(job: SummaryJob) -> dict[str, Any]:
     }
 
 
+def _is_json(text: str) -> bool:
+    """Whether a text is a JSON object or list, within a fence or not."""
+    bare = text.strip()
+    if bare.startswith("```"):
+        bare = bare.strip("`").removeprefix("json").strip()
+    if (bare[:1], bare[-1:]) not in {("{", "}"), ("[", "]")}:
+        return False
+    try:
+        json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def _warning(job: SummaryJob) -> str | None:
     empty = job.n_reviews - len(job.review_ids)
     notes = []
     if not job.sentences:
         notes.append("the summary has no sentence, so it scores 0")
+    if _is_json(job.summary.text):
+        notes.append("the summary is JSON, all of which is read as text: give the text in it")
     if empty:
         notes.append(
             f"{empty:,} of {counted(job.n_reviews, 'review')} empty: counted, support nothing"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from prevalence.nli.pairs import PairPlan, PairScores, TextTable
 from prevalence.records import Product, Review, Summary, input_digest
 from prevalence.scoring.job import SummaryJob, scored_summary
@@ -65,6 +67,21 @@ def test_a_failed_job_becomes_a_row_with_its_error():
         None,
     )
     assert row.input_digest is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ('{"summary": "It fits."}', True),
+        ('```json\n["It fits.", "It leaks."]\n```', True),
+        ("[1] It fits. [2]", False),
+        ("{It fits.}", False),
+        ("It fits.", False),
+    ],
+)
+def test_a_summary_of_json_is_told(text, warned):
+    row = scored_summary(finished(summary=Summary("s", text)), signature="", soft=False)
+    assert ("the summary is JSON" in (row.warning or "")) is warned
 
 
 def test_both_warnings_are_told():
