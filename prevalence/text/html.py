@@ -22,16 +22,23 @@ FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
 
 _BREAKS = (
-    "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|blockquote|hr|h[1-6]"
+    "p|div|section|article|aside|nav|main|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|tfoot"
+    "|caption|colgroup|col|figure|figcaption|details|blockquote|pre|center|hr|h[1-6]|html|body"
     # Within these a prompt may ask for the summary.
     "|final|result|(?:final[_-]?)?(?:answer|summary|output|response)"
 )
 """Tags at which a paragraph begins and ends."""
-_OTHERS = "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
-_VALUES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<>]{1,2000})){0,50}"
+_OTHERS = (
+    "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
+    "|small|big|mark|del|ins|strike|s|kbd|samp|var|tt|dfn|time|wbr"
+)
+_VALUES = (
+    r"(?:\s+(?:[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<>]{1,2000})"
+    r"|open\b)){0,50}"
+)
 _TAG = re.compile(rf"<(?P<ends>/?)(?P<name>{_BREAKS}|{_OTHERS}){_VALUES}\s*/?>", re.IGNORECASE)
 _UNSEEN = re.compile(
-    r"<!--.{0,5000}?-->|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
+    r"<!--.{0,5000}?-->|<!doctype\b[^<>]{0,200}>|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
     # Tokens of chat templates, with the role or channel that they name, and thoughts between them.
     r"|<\|channel\|>(?:analysis|commentary)\b.*?(?:<\|(?:end|call|return)\|>|(?=<\|channel\|>)|\Z)"
     r"|<\|(?:start|im_start|start_header_id|channel)\|>(?:assistant|final)\b"
@@ -46,6 +53,8 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """What begins an item, and whether anything stands in it."""
+_FOLDED = re.compile(rf"<details{_VALUES}\s*>\s*<summary{_VALUES}\s*>", re.IGNORECASE)
+"""What begins the title of what is folded, as a heading does."""
 _BOLD = re.compile(
     rf"(?P<open><(?P<name>b|strong){_VALUES}\s*>)(?P<words>[^\s<>](?:[^<>]{{0,300}}[^\s<>])?)"
     r"(?P<close></(?P=name)\s*>)",
@@ -81,10 +90,32 @@ def as_markdown(text: str) -> str:
         text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
         text = _BOLD.sub(_emphasized, text)
         text = _ITEM.sub(_listed, text)
-        text = _TAG.sub(_marked, text)
+        text = _FOLDED.sub(lambda found: "\n\n# ".rjust(len(found[0])), text)
+        heads = _heads(text)
+        text = _TAG.sub(lambda tag: "\n|-|\n" if tag.start() in heads else _marked(tag), text)
     if "&" in text:
         text = _ENTITY.sub(_spelt, text)
     return text
+
+
+def _heads(text: str) -> set[int]:
+    """Where rows end that have no cells but those of a head, above a row that has others."""
+    heads: set[int] = set()
+    cells: set[str] = set()
+    end: int | None = None
+    for tag in _TAG.finditer(text):
+        name, ends = tag["name"].lower(), bool(tag["ends"])
+        if name == "table":
+            end = None
+        elif name == "tr" and ends and len(tag[0]) == len("</tr>"):
+            end, cells = tag.start() if cells == {"th"} else None, set()
+        elif name in {"th", "td"} and not ends:
+            cells.add(name)
+            if name == "td" and end is not None:
+                heads.add(end)
+        elif name == "tr":
+            cells = set()
+    return heads
 
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
