@@ -8,6 +8,7 @@ the summary within "<answer>" and "</answer>"; and chat templates leave tokens s
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,15 @@ _TAGGED = re.compile(r"<|\[/?THINK\]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
 
 
+_WRAPPED = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*\s+)?(?=[{\[])")
+"""What begins a text that may be JSON."""
+_STRING = re.compile(r"\"(?P<said>(?:[^\"\\]|\\.)*)\"")
+_LONE = re.compile(r"[\ud800-\udfff]")
+_ESCAPE = re.compile(
+    r"(?:\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|\\u[\da-fA-F]{2})[\da-fA-F]{2}|\\."
+)
+
+
 def as_markdown(text: str) -> str:
     r"""The text with Markdown in place of tags, and characters in place of entities.
 
@@ -96,6 +106,52 @@ def as_markdown(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(_spelt, text)
     return text
+
+
+def unwrapped(text: str) -> str:
+    r"""The text that a JSON object or list holds, if it holds nothing else.
+
+    That is an object with one value, a text or a list of texts; or a list of texts, of which each
+    is a paragraph. A fence may stand around it.
+
+    Returns:
+        A text of the same length, with :data:`FILLER` behind characters whose escapes are longer.
+        Any other text is returned as it is.
+
+    >>> unwrapped('{"summary": "It leaks."}')
+    '             It leaks.  '
+    >>> unwrapped('["It leaks", "It hums"]').split("\n\n")
+    ['  It leaks', '  It hums  ']
+    """
+    begun = _WRAPPED.match(text)
+    texts = _texts(text[begun.end() :].rstrip("`~ \t\r\n")) if begun else []
+    if begun is None or not texts:
+        return text
+    strings = [one.span("said") for one in _STRING.finditer(text, begun.end())]
+    parts, end = [], 0
+    for start, after in strings[-len(texts) :]:
+        gap = start - end
+        parts += ["\n\n".rjust(gap) if end and gap > 1 else " " * gap]
+        parts += [_ESCAPE.sub(_unescaped, text[start:after])]
+        end = after
+    return "".join(parts) + " " * (len(text) - end)
+
+
+def _texts(page: str) -> list[str]:
+    """What a page of JSON holds, if it is nothing but texts."""
+    try:
+        held = json.loads(page)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(held, dict) and len(held) == 1:
+        (held,) = held.values()
+    texts = held if isinstance(held, list) else [held]
+    sound = all(isinstance(one, str) and not _LONE.search(one) for one in texts)
+    return texts if sound else []
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return str(json.loads(f'"{found[0]}"')).ljust(len(found[0]), FILLER)
 
 
 def _heads(text: str) -> set[int]:

@@ -79,9 +79,9 @@ _LABEL = re.compile(
     r"|in (?:short|summary|conclusion)|to sum up|strengths|weaknesses|(?:dis)?advantages"
     r"|(?:dis)?likes|praise|complaints?|criticisms?|highlights|lowlights|issues|problems|concerns"
     r"|takeaways?|points|features|feedback|thoughts|themes|findings|insights|drawbacks|benefits"
-    r"|(?:(?:areas?|room) (?:for|of) )improvements?|(?:what|things) (?:to improve|needs? improvement"
+    r"|(?:areas?|room) (?:for|of) improvements?|(?:what|things) (?:needs? improvement|stood out"
+    r"|to (?:improve|know|consider|love|expect)|stands? out"
     r"|(?:could|can|should|might) (?:be (?:better|improved)|improve))"
-    r"|(?:what|things) (?:to (?:know|consider|love|expect)|stands? out|stood out)"
     r"|(?:positive|negative|mixed)s?(?: (?:points?|aspects?|sides?|feedback|reviews?|comments?))?"
     rf"|(?:what )?{_WHO} (?:(?:do not|don't|didn't|did not) )?(?:(?:dis)?like|love|say|think)d?"
     r")|(?P<judges>(?:the )?(?:good|bad|ugly))",
@@ -298,9 +298,9 @@ def _lines(text: str) -> list[_Line]:
     cells = _without_heads(lines)
     found: list[_Line] = []
     apart = True
-    for place, line, item, cell in zip(places, lines, _items(lines), cells, strict=False):
+    for place, line, listed, cell in zip(places, lines, _items(lines), cells, strict=False):
         heading, row, indent = _HEADING.match(line), _ROW.match(line) or cell, _INDENT.match(line)
-        item = None if cell else item
+        item = None if cell else listed
         lead = item or heading or row or indent
         mark = "item" if item else "heading" if heading else "row" if row else ""
         if line and lead and indent:

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.text.html import FILLER, as_markdown
+from prevalence.text.html import FILLER, as_markdown, unwrapped
 from prevalence.text.languages import LANGUAGES
 from prevalence.text.markdown import closed, spoken, without_marks, without_opening
 from prevalence.text.paragraphs import paragraphs
@@ -56,7 +56,8 @@ DEFAULT_MAX_SENTENCES = 500
 
 _UNITS = r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg)"
 _SIZE = re.compile(
-    rf"\b(?:an?|the|this|my|our|your|their|its|his|her) [\d\u00bd\u00bc\u00be.,/x-]{{1,7}} ?{_UNITS}\.$",
+    r"\b(?:an?|the|this|my|our|your|their|its|his|her) "
+    rf"[\d\u00bd\u00bc\u00be.,/x-]{{1,7}} ?{_UNITS}\.$",
     re.IGNORECASE,
 )
 """A size before what has it, which may be written in capitals: "a 55 in. TV"."""
@@ -90,20 +91,21 @@ _LONGEST_QUOTE, _MOST_QUOTED = 300, 3
 _ABOUT = (
     r"(?:\d[\d,]* |all |the |these |those |your |customer |guest |user |product |hotel |verified )"
 )
+_GIVEN = r"(?: (?:you )?(?:provided|given|shared|supplied|above|below))?"
 _SUMMARY = r"(?:summary|overview|recap|digest)"
-_OPENING = re.compile(
+_FOREWORD = re.compile(
     r"(?:certainly|sure(?: thing)?|of course|absolutely|okay|ok|got it|understood|gladly)"
     r"|(?:certainly|sure|of course|absolutely|okay|ok)?\W{0,3}"
     r"(?:(?:here|below|following)(?: is|['\u2019]s)|the following is) (?:an?|the|your|my) "
     rf"(?:[\w-]{{1,20}} ){{0,3}}{_SUMMARY}(?: (?:of|from|based on) {_ABOUT}{{0,6}}"
-    r"(?:reviews|feedback|comments|opinions)(?: (?:you )?(?:provided|given|shared|supplied|above|below))?"
+    rf"(?:reviews|feedback|comments|opinions){_GIVEN}"
     r"(?: (?:of|for|about|on) [^.,;:!?]{1,40})?)?"
     rf"|i(?: have|['\u2019]ve)? (?:read|reviewed|analy[sz]ed|summari[sz]ed) {_ABOUT}{{1,6}}"
-    r"(?:reviews|feedback|comments)(?: (?:you )?(?:provided|given|shared|supplied))?",
+    rf"(?:reviews|feedback|comments){_GIVEN}",
     re.IGNORECASE,
 )
 """What assistants say before a summary."""
-_AI = r"(?:ai|artificial intelligence|an? (?:ai|llm|(?:ai |large )?language model)|chatgpt|gpt|gemini|claude)"
+_AI = r"(?:(?:an? )?(?:ai|llm|(?:ai |large )?language model)|chatgpt|gpt|gemini|claude)"
 _CLOSING = re.compile(
     r"(?:please )?(?:let me know if (?:you|there)|feel free to (?:ask|reach out))\b[^.,;:]{0,80}"
     r"|(?:i )?hope (?:this|that|it) helps(?: you\b[^.,;:]{0,40})?"
@@ -115,13 +117,13 @@ _CLOSING = re.compile(
     rf"(?:{_SUMMARY}|text|content|response) (?:(?:is|was|has been) (?:based on|generated|compiled"
     rf"|(?:ai|automatically|machine)[- ]generated|(?:created|written|produced) by {_AI})"
     r"|(?:may|might|can) (?:contain|include) (?:errors|mistakes|inaccuracies))\b[^.,;:]{0,80}"
-    r"|(?:disclaimer: )?ai(?:[- ]generated (?:content|text|summaries))? (?:can|may) (?:make mistakes"
-    r"|contain (?:errors|mistakes)|be (?:wrong|inaccurate))"
+    r"|(?:disclaimer: )?ai(?:[- ]generated (?:content|text|summaries))? (?:can|may)"
+    r" (?:make mistakes|contain (?:errors|mistakes)|be (?:wrong|inaccurate))"
     r"|(?:total )?(?:word|character|token)s?[ -]count: (?:about |approx(?:imately|\.)? |~ ?)?"
     r"\d[\d,]*(?: (?:word|character|token)s?)?|\d{1,4} words"
-    r"|(?=[\w[])(?:(?:(?:best|kind|kindest|warm|warmest) )?regards|best wishes|(?:yours )?sincerely|cheers"
-    r"|yours (?:truly|faithfully)|thanks|thank you(?: for reading)?|safe travels"
-    r"|happy (?:travels|shopping|reading))?[,!.]?"
+    r"|(?=[\w[])(?:(?:(?:best|kind|kindest|warm|warmest) )?regards|best wishes|cheers"
+    r"|(?:yours )?sincerely|yours (?:truly|faithfully)|thanks|thank you(?: for reading)?"
+    r"|safe travels|happy (?:travels|shopping|reading))?[,!.]?"
     r"\s*(?:your (?:(?:ai|virtual|travel|shopping|hotel|review|helpful|friendly|personal) ){1,3}"
     r"assistant|\[?your name\]?)?"
     r"|summary based on \d[\d,]* reviews"
@@ -222,7 +224,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     """The sentences of each paragraph, none of which reaches over its end."""
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
-    page, marked = text, _INVISIBLE.sub(FILLER, as_markdown(text))
+    page, marked = text, _INVISIBLE.sub(FILLER, as_markdown(unwrapped(text)))
     text = marked.replace(FILLER, "")
     for start, end in paragraphs(text, capitals=english):
         plain = without_marks(text[start:end])
@@ -247,7 +249,7 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
 def _begin(sentences: Sequence[Sentence]) -> int:
     """How many sentences an assistant says before a summary, which never are all of a text."""
     said = (one.text.strip(_AROUND) for one in sentences[:-1])
-    return sum(1 for _ in itertools.takewhile(_OPENING.fullmatch, said))
+    return sum(1 for _ in itertools.takewhile(_FOREWORD.fullmatch, said))
 
 
 def _end(sentences: Sequence[Sentence]) -> int:
@@ -293,7 +295,7 @@ def _whole(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]
 
 
 def _quoting(text: str, spans: Sequence[tuple[int, int]]) -> int:
-    """Which span has the beginning of the quotation that ends the last one; their number if none."""
+    """Which span begins the quotation that ends the last one; the number of spans if none does."""
     end = spans[-1][1]
     for place in range(len(spans) - 1, max(len(spans) - 1 - _MOST_QUOTED, -1), -1):
         part = text[spans[place][0] : end]
