@@ -52,7 +52,7 @@ _RULE = re.compile(
 _HEAD_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[\s:|-]+")
 """A line below the head of a table."""
 _WHO_WROTE = r"(?:guest|reviewer|customer|buyer|user|visitor|travell?er|owner)"
-_DATE = r"(?:[^\W\d_]{3,9}\.? )?(?:\d{1,2},? )?\d{4}"
+_DATE = r"(?:\d{1,2}\.? )?(?:[^\W\d_]{3,9}\.? )?(?:\d{1,2},? )?\d{4}"
 _ASIDE = re.compile(
     # Pictures, which a link may hold.
     r"\s*(?:(?:\[?!\[[^\[\]]{0,300}\]\([^()]{0,2000}\)(?:\]\([^()]{0,2000}\))?\s*){1,20}"
@@ -63,7 +63,7 @@ _ASIDE = re.compile(
     # Who wrote a quotation: "\u2014 Guest, May 2024".
     r"|(?P<quoted>>\s*)?(?:[\u2013\u2014]|--)\s*(?:(?:an? |verified |anonymous ){0,3}"
     rf"{_WHO_WROTE}(?: #?\d{{1,4}})?(?:,? \(?{_DATE}\)?)?"
-    rf"|(?(quoted)(?-i:[A-Z])\w*\.?(?: (?-i:[A-Z])\w*\.?){{0,2}},? \(?{_DATE}\)?|(?!))))",
+    rf"|(?(quoted)(?-i:[A-Z])\w*\.?(?: (?-i:[A-Z])\w*\.?){{0,2}}(?:, ?\(?| \(){_DATE}\)?|(?!))))",
     re.IGNORECASE,
 )
 """A line that says nothing of what is reviewed."""

@@ -114,7 +114,7 @@ _CLOSING = re.compile(
     rf"|(?:ai[- ]generated|(?:generated|written|created|produced|compiled|summari[sz]ed) by {_AI})"
     r"(?: (?:from|based on|using) [^.,;:]{0,80})?"
     r"|(?:(?:disclaimer|(?:please )?note)(?: that|:)? )?(?:this|the) (?:ai )?"
-    rf"(?:{_SUMMARY}|text|content|response) (?:(?:is|was|has been) (?:based on|generated|compiled"
+    rf"(?:{_SUMMARY}|response) (?:(?:is|was|has been) (?:based on|generated|compiled"
     rf"|(?:ai|automatically|machine)[- ]generated|(?:created|written|produced) by {_AI})"
     r"|(?:may|might|can) (?:contain|include) (?:errors|mistakes|inaccuracies))\b[^.,;:]{0,80}"
     r"|(?:disclaimer: )?ai(?:[- ]generated (?:content|text|summaries))? (?:can|may)"
