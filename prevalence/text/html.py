@@ -1,4 +1,4 @@
-"""HTML in a text, put as Markdown and so cut as that is; thoughts and chat tokens left out.
+"""HTML in a text, put as Markdown and so cut as that is; JSON, thoughts and chat tokens left out.
 
 Shops and language models write summaries as pages do: "<li><b>Fit:</b> small &amp; tight</li>".
 Reasoning models write their thoughts before them, within "<think>" and "</think>"; prompts ask for
@@ -17,7 +17,7 @@ from prevalence.text.markdown import blanked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FILLER", "as_markdown", "plain", "without_tags"]
+__all__ = ["FILLER", "as_markdown", "plain", "unwrapped", "without_tags"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""

@@ -162,9 +162,10 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     begins with one; at a dash or star that begins a line, if it is in the first line of a
     paragraph, below a colon, heading or line in bold, or beside the line of another one; and at
     numbers and letters that begin lines and count from 1 or "a", or are a single 1 below a
-    colon, heading or line in bold; at an arrow or emoji, as at a dash. A name in bold with a
-    colon at the beginning of a line ("**Fit**: small") begins a paragraph, and so do names
-    without bold in two lines running. So does, with ``capitals``, a line with a capital below
+    colon, heading or line in bold; at an arrow, emoji, box ("[x]") or keycap, as at a dash. Each
+    line with a bar below the head and rule of a table is a row. A name in bold with a
+    colon at the beginning of a line ("**Fit**: small") begins a paragraph, and so do names without
+    bold in two lines running. So does, with ``capitals``, a line with a capital below
     one that ends neither in a mark nor in a word such as "the", and in which its first word had
     room, or which has more than 100 characters; but not in a block where a line begins with a
     small letter. Any other line goes on with what stands before it.
@@ -173,7 +174,8 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
     announces a summary ("Here is what users say:"), usual English ones ("What users like") that are
     headings, in bold, before an item or between blank lines, headings and lines in bold that the
-    sentence after them does without, and heads of tables.
+    sentence after them does without, heads of tables, fences around code, and pictures and
+    references alone on a line ("Sources: Reviews 1, 2").
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]

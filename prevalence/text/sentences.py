@@ -175,8 +175,8 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
             :data:`~prevalence.text.languages.LANGUAGES`. These cut each of the text's
             :func:`~prevalence.text.paragraphs.paragraphs` for itself, ``punkt-en`` not after
-            abbreviations usual in reviews, and without what assistants say below a summary ("I hope
-            this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
+            abbreviations usual in reviews, and without what assistants say around a summary
+            ("I hope this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
             NLTK's ``punkt_tab``, and neither. Where a text ends in several marks, NLTK makes the
             last a sentence of its own.
 

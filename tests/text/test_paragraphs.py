@@ -254,7 +254,8 @@ def test_a_head_with_a_rule_makes_a_table(text, expected):
     "label",
     [
         "What could be better", "What can be improved", "Things to improve",
-        "Areas for improvement", "Room for improvement", "What stood out", "What to know", "Key Themes", "Main findings",
+        "Areas for improvement", "Room for improvement", "What stood out", "What to know",
+        "Key Themes", "Main findings",
         "Most common complaints", "Drawbacks", "Key insights",
     ],
 )  # fmt: skip
