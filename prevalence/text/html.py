@@ -1,4 +1,4 @@
-"""HTML in a text, put as Markdown and so cut as that is; thoughts and chat tokens left out.
+"""HTML in a text, put as Markdown and so cut as that is; JSON, thoughts and chat tokens left out.
 
 Shops and language models write summaries as pages do: "<li><b>Fit:</b> small &amp; tight</li>".
 Reasoning models write their thoughts before them, within "<think>" and "</think>"; prompts ask for
@@ -8,6 +8,7 @@ the summary within "<answer>" and "</answer>"; and chat templates leave tokens s
 from __future__ import annotations
 
 import html
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -16,22 +17,29 @@ from prevalence.text.markdown import blanked
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["FILLER", "as_markdown", "plain", "without_tags"]
+__all__ = ["FILLER", "as_markdown", "plain", "unwrapped", "without_tags"]
 
 FILLER = "\ufdd0"
 """Padding behind the character of an entity, so that lengths stay; it occurs in no text."""
 
 _BREAKS = (
-    "p|div|section|article|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|blockquote|hr|h[1-6]"
+    "p|div|section|article|aside|nav|main|header|footer|ul|ol|dl|dt|dd|table|tbody|thead|tfoot"
+    "|caption|colgroup|col|figure|figcaption|details|blockquote|pre|center|hr|h[1-6]|html|body"
     # Within these a prompt may ask for the summary.
     "|final|result|(?:final[_-]?)?(?:answer|summary|output|response)"
 )
 """Tags at which a paragraph begins and ends."""
-_OTHERS = "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
-_VALUES = r"(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<>]{1,2000})){0,50}"
+_OTHERS = (
+    "b|strong|i|em|code|q|span|a|u|sub|sup|font|abbr|cite|img|th|td|tr|br|li"
+    "|small|big|mark|del|ins|strike|s|kbd|samp|var|tt|dfn|time|wbr"
+)
+_VALUES = (
+    r"(?:\s+(?:[\w:-]+\s*=\s*(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s\"'<>]{1,2000})"
+    r"|open\b)){0,50}"
+)
 _TAG = re.compile(rf"<(?P<ends>/?)(?P<name>{_BREAKS}|{_OTHERS}){_VALUES}\s*/?>", re.IGNORECASE)
 _UNSEEN = re.compile(
-    r"<!--.{0,5000}?-->|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
+    r"<!--.{0,5000}?-->|<!doctype\b[^<>]{0,200}>|<(?P<name>script|style)\b[^<>]{0,2000}>.{0,5000}?</(?P=name)>"
     # Tokens of chat templates, with the role or channel that they name, and thoughts between them.
     r"|<\|channel\|>(?:analysis|commentary)\b.*?(?:<\|(?:end|call|return)\|>|(?=<\|channel\|>)|\Z)"
     r"|<\|(?:start|im_start|start_header_id|channel)\|>(?:assistant|final)\b"
@@ -46,6 +54,8 @@ _ITEM = re.compile(
     re.IGNORECASE,
 )
 """What begins an item, and whether anything stands in it."""
+_FOLDED = re.compile(rf"<details{_VALUES}\s*>\s*<summary{_VALUES}\s*>", re.IGNORECASE)
+"""What begins the title of what is folded, as a heading does."""
 _BOLD = re.compile(
     rf"(?P<open><(?P<name>b|strong){_VALUES}\s*>)(?P<words>[^\s<>](?:[^<>]{{0,300}}[^\s<>])?)"
     r"(?P<close></(?P=name)\s*>)",
@@ -59,6 +69,15 @@ _THOUGHT = re.compile(
 _TAGGED = re.compile(r"<|\[/?THINK\]")
 """What a text with tags has."""
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});")
+
+
+_WRAPPED = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*\s+)?(?=[{\[])")
+"""What begins a text that may be JSON."""
+_STRING = re.compile(r"\"(?P<said>(?:[^\"\\]|\\.)*)\"")
+_LONE = re.compile(r"[\ud800-\udfff]")
+_ESCAPE = re.compile(
+    r"(?:\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]|\\u[\da-fA-F]{2})[\da-fA-F]{2}|\\."
+)
 
 
 def as_markdown(text: str) -> str:
@@ -81,10 +100,78 @@ def as_markdown(text: str) -> str:
         text = _UNSEEN.sub(lambda found: " " * len(found[0]), text)
         text = _BOLD.sub(_emphasized, text)
         text = _ITEM.sub(_listed, text)
-        text = _TAG.sub(_marked, text)
+        text = _FOLDED.sub(lambda found: "\n\n# ".rjust(len(found[0])), text)
+        heads = _heads(text)
+        text = _TAG.sub(lambda tag: "\n|-|\n" if tag.start() in heads else _marked(tag), text)
     if "&" in text:
         text = _ENTITY.sub(_spelt, text)
     return text
+
+
+def unwrapped(text: str) -> str:
+    r"""The text that a JSON object or list holds, if it holds nothing else.
+
+    That is an object with one value, a text or a list of texts; or a list of texts, of which each
+    is a paragraph. A fence may stand around it.
+
+    Returns:
+        A text of the same length, with :data:`FILLER` behind characters whose escapes are longer.
+        Any other text is returned as it is.
+
+    >>> unwrapped('{"summary": "It leaks."}').strip()
+    'It leaks.'
+    >>> unwrapped('["It leaks", "It hums"]').split()
+    ['It', 'leaks', 'It', 'hums']
+    """
+    begun = _WRAPPED.match(text)
+    texts = _texts(text[begun.end() :].rstrip("`~ \t\r\n")) if begun else []
+    if begun is None or not texts:
+        return text
+    strings = [one.span("said") for one in _STRING.finditer(text, begun.end())]
+    parts, end = [], 0
+    for start, after in strings[-len(texts) :]:
+        gap = start - end
+        parts += ["\n\n".rjust(gap) if end and gap > 1 else " " * gap]
+        parts += [_ESCAPE.sub(_unescaped, text[start:after])]
+        end = after
+    return "".join(parts) + " " * (len(text) - end)
+
+
+def _texts(page: str) -> list[str]:
+    """What a page of JSON holds, if it is nothing but texts."""
+    try:
+        held = json.loads(page)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(held, dict) and len(held) == 1:
+        (held,) = held.values()
+    texts = held if isinstance(held, list) else [held]
+    sound = all(isinstance(one, str) and not _LONE.search(one) for one in texts)
+    return texts if sound else []
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return str(json.loads(f'"{found[0]}"')).ljust(len(found[0]), FILLER)
+
+
+def _heads(text: str) -> set[int]:
+    """Where rows end that have no cells but those of a head, above a row that has others."""
+    heads: set[int] = set()
+    cells: set[str] = set()
+    end: int | None = None
+    for tag in _TAG.finditer(text):
+        name, ends = tag["name"].lower(), bool(tag["ends"])
+        if name == "table":
+            end = None
+        elif name == "tr" and ends and len(tag[0]) == len("</tr>"):
+            end, cells = tag.start() if cells == {"th"} else None, set()
+        elif name in {"th", "td"} and not ends:
+            cells.add(name)
+            if name == "td" and end is not None:
+                heads.add(end)
+        elif name == "tr":
+            cells = set()
+    return heads
 
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:

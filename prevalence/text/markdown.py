@@ -22,7 +22,7 @@ __all__ = [
     "without_opening",
 ]
 
-_ANY = re.compile(r"[*_`\[(>:|\"\u201c\u3010]")
+_ANY = re.compile(r"[*_`~\[(>:|\"\u201c\u3010]")
 """What every mark and name has one of."""
 _INLINE = (
     # Links and pictures, of which the words stay.
@@ -39,6 +39,7 @@ _INLINE = (
     # A number in bold before a name.
     re.compile(r"^(?P<open>(?:\*\*|__)\d{1,2}[.)][ \t]+)[^*_\s][^*_\n]*(?P<close>\*\*|__)"),
     re.compile(r"(?<![\w`])(?P<open>`{1,3})[^`\n]+(?P<close>(?P=open))(?![\w`])"),
+    re.compile(r"(?<![\w~])(?P<open>~~)(?=[^\s~])[^~]+(?<=[^\s~])(?P<close>~~)(?![\w~])"),
     *2 * (
         re.compile(r"(?<![\w*])(?P<open>\*{1,3})(?=[^\s*])[^*]+(?<=[^\s*])(?P<close>(?P=open))"
                    r"(?![\w*])"),

@@ -27,32 +27,61 @@ _TICKED = re.compile(rf"(?<=\s)(?={_TICK})")
 _SIGNS = "\u2190-\u21ff\u25a0-\u25ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 """Arrows, shapes, ticks and emoji, of which one may begin an item."""
 _SPACE = r"[ \t\u00a0]"
+_KEYCAP = "\\d\ufe0f?\u20e3"
+"""A digit on a key, which counts items."""
 _ITEM = re.compile(
     rf"\s*(?:(?P<dot>[{_DOTS}]|{_TICK}){_SPACE}*"
-    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014]|[{_SIGNS}]\ufe0f?)|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)"
-    rf"(?:[{_SIGNS}]\ufe0f?{_SPACE}+)?(?=\S)"
+    rf"|(?:(?P<dash>[-*+\u00b7\u2013\u2014]|[{_SIGNS}]\ufe0f?|{_KEYCAP}|\[[ xX]\])"
+    rf"|\(?(?P<number>\d{{1,2}}|[a-z])[.)]){_SPACE}+)"
+    # A box to tick, and a sign.
+    rf"(?:\[[ xX]\]{_SPACE}+)?(?:[{_SIGNS}]\ufe0f?{_SPACE}+)?(?=\S)"
 )
 _HEADING = re.compile(
-    rf" {{0,3}}(?:#{{1,6}}[ \t]+(?!\d)|#{{2,6}}[ \t]+(?:\d{{1,2}}[.)][ \t]+)?)"
-    rf"(?:[{_SIGNS}]\ufe0f?{_SPACE}+)?"
+    rf" {{0,3}}(?:#{{1,6}}[ \t]+(?:(?!\d)|(?={_KEYCAP}))|#{{2,6}}[ \t]+(?:\d{{1,2}}[.)][ \t]+)?)"
+    rf"(?:(?:[{_SIGNS}]|{_KEYCAP})\ufe0f?{_SPACE}+)?"
 )
 _INDENT = re.compile(r"\s*")
 _ROW = re.compile(r"\s*\|[\s|]*(?=[^\s|].*\|$)")
 """What begins a row of a table; its last character ends it."""
-_RULE = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1){2,}|\|[ \t:|-]+)")
-"""A line across the page, or one below the head of a table."""
+_CELL = re.compile(r"[\s|]*(?=[^\s|])")
+"""The same below a head with a rule, where none has to stand at its ends."""
+_RULE = re.compile(
+    r"\s*(?:([-*_=])(?:[ \t]*\1){2,}|\|[ \t:|-]+|(?P<fence>`{3,}|~{3,})[ \t]*[\w.+-]*)"
+)
+"""A line across the page, or around code."""
+_HEAD_RULE = re.compile(r"(?=[^|]*\|)(?=[^-]*-)[\s:|-]+")
+"""A line below the head of a table."""
+_WHO_WROTE = r"(?:guest|reviewer|customer|buyer|user|visitor|travell?er|owner)"
+_DATE = r"(?:\d{1,2}\.? )?(?:[^\W\d_]{3,9}\.? )?(?:\d{1,2},? )?\d{4}"
+_ASIDE = re.compile(
+    # Pictures, which a link may hold.
+    r"\s*(?:(?:\[?!\[[^\[\]]{0,300}\]\([^()]{0,2000}\)(?:\]\([^()]{0,2000}\))?\s*){1,20}"
+    # What references and links refer to: "[^1]: Review 3", "Sources: Reviews 1 and 2".
+    r"|(?:(?:\*\*|__)?(?:sources?|references?|citations?):?(?:\*\*|__)?:?|\[\^?\d{1,3}\]:?)"
+    r"(?=[^\d\n]{0,40}\d)(?:(?:reviews?|reviewers?|and|R(?=\d))?[\s\d,;&#()\[\]\u2013-]){1,300}\.?"
+    r"|\[[^\[\]]{1,60}\]:\s*<?https?://\S{1,2000}"
+    # Who wrote a quotation: "\u2014 Guest, May 2024".
+    r"|(?P<quoted>>\s*)?(?:[\u2013\u2014]|--)\s*(?:(?:an? |verified |anonymous ){0,3}"
+    rf"{_WHO_WROTE}(?: #?\d{{1,4}})?(?:,? \(?{_DATE}\)?)?"
+    rf"|(?(quoted)(?-i:[A-Z])\w*\.?(?: (?-i:[A-Z])\w*\.?){{0,2}}(?:, ?\(?| \(){_DATE}\)?|(?!))))",
+    re.IGNORECASE,
+)
+"""A line that says nothing of what is reviewed."""
 _MARKUP = re.compile(rf"^(?:\*\*|__)?\d{{1,2}}[.)]\s|[\s*_:#{_SIGNS}\ufe0f]+")
 _BOLD_LINE = re.compile(r"(\*\*|__)[^*_]+\1:?")
 
 _WHO = r"(?:people|customers|reviewers|users|buyers|guests|owners|they|i|you)"
 _OF = r"(?:(?:customer|user|guest|product|review|feedback|opinion)s? ?\b){1,3}"
 _LABEL = re.compile(
-    r"(?:the |key |main |common |final |overall |quick )*(?:"
+    r"(?:the |key |main |common |final |overall |quick |most |top |major |frequent |recurring )*(?:"
     r"pros|cons|pros (?:and|&) cons|overall|verdict|conclusions?|bottom line"
     rf"|(?:{_OF})?(?:summary|overview)|(?:summary|overview) of (?:the |all )?{_OF}"
     r"|in (?:short|summary|conclusion)|to sum up|strengths|weaknesses|(?:dis)?advantages"
     r"|(?:dis)?likes|praise|complaints?|criticisms?|highlights|lowlights|issues|problems|concerns"
-    r"|takeaways?|points|features|feedback|thoughts"
+    r"|takeaways?|points|features|feedback|thoughts|themes|findings|insights|drawbacks|benefits"
+    r"|(?:areas?|room) (?:for|of) improvements?|(?:what|things) (?:needs? improvement|stood out"
+    r"|to (?:improve|know|consider|love|expect)|stands? out"
+    r"|(?:could|can|should|might) (?:be (?:better|improved)|improve))"
     r"|(?:positive|negative|mixed)s?(?: (?:points?|aspects?|sides?|feedback|reviews?|comments?))?"
     rf"|(?:what )?{_WHO} (?:(?:do not|don't|didn't|did not) )?(?:(?:dis)?like|love|say|think)d?"
     r")|(?P<judges>(?:the )?(?:good|bad|ugly))",
@@ -76,7 +105,7 @@ _TURNS = re.compile(r"\b(?:but|although|though|while|whereas|none|nobody|no one)
 """What such a line has if it says something else first, or denies what is in the list."""
 _HERE = re.compile(
     r"(?:(?:sure|certainly|of course|absolutely|okay|ok)\W+)?(?:(?:based on|from) [^.!?]{1,60}, )?"
-    r"here(?: is| are|['\u2019]s)\b[^.!?]*$",
+    r"(?:here(?: is| are|['\u2019]s)|below (?:is|are)|the following is)\b[^.!?]*$",
     re.IGNORECASE,
 )
 """A line with a colon at its end that announces a summary: "Here is what customers say:"."""
@@ -133,9 +162,10 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     begins with one; at a dash or star that begins a line, if it is in the first line of a
     paragraph, below a colon, heading or line in bold, or beside the line of another one; and at
     numbers and letters that begin lines and count from 1 or "a", or are a single 1 below a
-    colon, heading or line in bold; at an arrow or emoji, as at a dash. A name in bold with a
-    colon at the beginning of a line ("**Fit**: small") begins a paragraph, and so do names
-    without bold in two lines running. So does, with ``capitals``, a line with a capital below
+    colon, heading or line in bold; at an arrow, emoji, box ("[x]") or keycap, as at a dash. Each
+    line with a bar below the head and rule of a table is a row. A name in bold with a
+    colon at the beginning of a line ("**Fit**: small") begins a paragraph, and so do names without
+    bold in two lines running. So does, with ``capitals``, a line with a capital below
     one that ends neither in a mark nor in a word such as "the", and in which its first word had
     room, or which has more than 100 characters; but not in a block where a line begins with a
     small letter. Any other line goes on with what stands before it.
@@ -144,7 +174,8 @@ def paragraphs(text: str, *, capitals: bool = True) -> Iterator[tuple[int, int]]
     colon ("Battery life:"), what leads in English to a list ("Common complaints include:") or
     announces a summary ("Here is what users say:"), usual English ones ("What users like") that are
     headings, in bold, before an item or between blank lines, headings and lines in bold that the
-    sentence after them does without, and heads of tables.
+    sentence after them does without, heads of tables, fences around code, and pictures and
+    references alone on a line ("Sources: Reviews 1, 2").
 
     >>> text = "Pros:\n- light\n- easy to\nclean\n\nGood value\nfor money."
     >>> [text[start:end] for start, end in paragraphs(text)]
@@ -247,7 +278,9 @@ def _rank(item: re.Match[str] | None) -> int:
     """0 for a dash or dot, 1 for a sign such as an emoji, 2 for a number."""
     if item is None or item["dot"]:
         return 0
-    return 2 if item["number"] else int(re.match(f"[{_SIGNS}]", item["dash"]) is not None)
+    if item["number"] or item["dash"][0].isdigit():
+        return 2
+    return int(re.match(f"[{_SIGNS}]", item["dash"]) is not None)
 
 
 def _bare(words: str) -> str:
@@ -264,14 +297,12 @@ def _lines(text: str) -> list[_Line]:
         whole += [line] if here else parts.split(line)
     places = itertools.accumulate(map(len, whole), initial=0)
     lines = [line.rstrip() for line in whole]
-    rules = [*(_RULE.fullmatch(line) is not None for line in lines), False]
-    for number, line in enumerate(lines):
-        if rules[number] or (rules[number + 1] and _ROW.match(line)):
-            lines[number] = ""
+    cells = _without_heads(lines)
     found: list[_Line] = []
     apart = True
-    for place, line, item in zip(places, lines, _items(lines), strict=False):
-        heading, row, indent = _HEADING.match(line), _ROW.match(line), _INDENT.match(line)
+    for place, line, listed, cell in zip(places, lines, _items(lines), cells, strict=False):
+        heading, row, indent = _HEADING.match(line), _ROW.match(line) or cell, _INDENT.match(line)
+        item = None if cell else listed
         lead = item or heading or row or indent
         mark = "item" if item else "heading" if heading else "row" if row else ""
         if line and lead and indent:
@@ -279,6 +310,20 @@ def _lines(text: str) -> list[_Line]:
             found.append(_Line(place + lead.end(), end, mark, apart, indent.end(), _rank(item)))
         apart = not line
     return found
+
+
+def _without_heads(lines: list[str]) -> list[re.Match[str] | None]:
+    """Empty the lines that say nothing, and return what begins the rows below a table's head."""
+    rules = [_HEAD_RULE.fullmatch(line) is not None for line in lines]
+    cells: list[re.Match[str] | None] = []
+    inside = False
+    for number, line in enumerate(lines):
+        rule, head = rules[number], number + 1 < len(lines) and rules[number + 1] and "|" in line
+        inside = "|" in line and (rule or inside) and not head
+        if rule or head or _RULE.fullmatch(line) or _ASIDE.fullmatch(line):
+            lines[number] = ""
+        cells.append(_CELL.match(lines[number]) if inside else None)
+    return cells
 
 
 def _items(lines: Sequence[str]) -> list[re.Match[str] | None]:

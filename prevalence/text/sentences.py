@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from prevalence.errors import ConfigurationError
-from prevalence.text.html import FILLER, as_markdown
+from prevalence.text.html import FILLER, as_markdown, unwrapped
 from prevalence.text.languages import LANGUAGES
 from prevalence.text.markdown import closed, spoken, without_marks, without_opening
 from prevalence.text.paragraphs import paragraphs
@@ -53,36 +54,86 @@ DEFAULT_MAX_SENTENCES = 500
 """Sentences above which a summary is refused: redundancy asks n(n − 1)/2 pairs."""
 
 
+_UNITS = r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg)"
+_SIZE = re.compile(
+    r"\b(?:an?|the|this|my|our|your|their|its|his|her) "
+    rf"[\d\u00bd\u00bc\u00be.,/x-]{{1,7}} ?{_UNITS}\.$",
+    re.IGNORECASE,
+)
+"""A size before what has it, which may be written in capitals: "a 55 in. TV"."""
+_ACRONYM = re.compile(r"[A-Z]{2,}")
 _ABBREVIATED = re.compile(
     r"(?:(?<![\w.'\u2019-])"
     r"(?:approx|incl|excl|qty|temp|adj|dept|avg|esp|orig|misc|mfr|mfg|pkg|std|est|e\.g|i\.e"
-    r"|(?P<limit>max|min))"
+    r"|cf|(?P<limit>max|min)|(?:the|an?|number|my|our|your|their|its|his|her) (?P<rank>no))"
     # Units, which are other words where no number stands before them: "12 in. wide".
-    r"|(?P<unit>[\d\u00bd\u00bc\u00be] ?"
-    r"(?:oz|lbs?|in|mins?|hrs?|secs?|yrs|wks?|pcs|gal|tbsp|tsp|cm|mm|kg)))\.$",
+    rf"|(?P<unit>[\d\u00bd\u00bc\u00be] ?{_UNITS}))\.$",
     re.IGNORECASE,
 )
 """Abbreviations usual in reviews that Punkt has not learnt, at the end of a sentence.
 
-"no." and "etc." are not among them: they often do end one. "max." goes on before a number only.
+"etc." is not among them, and "no." only behind words such as "the": they often do end a sentence.
+"no." and "max." go on before a number only.
 """
 _GOES_ON = "$\u00a3\u20ac"
 """What a sentence may go on with, beside a small letter or a digit."""
 _BEGIN = re.compile(r"(?:i|it|they|this|that|these|the|we|he|she|you|my|but|also|very|not)\b")
 """Words that begin a sentence rather, where people do not write capitals."""
 
+_QUOTED = re.compile(r"[.!?][\"\u201d]$")
+_GOES_ON_BEHIND = re.compile(
+    r"(?:and|or|nor|then|when|while|because|as|about|in|on|at|for|from|with|to|after|before"
+    r"|is|was|are|were|says?|said|writes?|wrote|states?|stated)\b"
+)
+_LONGEST_QUOTE, _MOST_QUOTED = 300, 3
+"""Most characters and ends of a sentence before the end of a quotation that it goes on behind."""
+
+_ABOUT = (
+    r"(?:\d[\d,]* |all |the |these |those |your |customer |guest |user |product |hotel |verified )"
+)
+_GIVEN = r"(?: (?:you )?(?:provided|given|shared|supplied|above|below))?"
+_SUMMARY = r"(?:summary|overview|recap|digest)"
+_FOREWORD = re.compile(
+    r"(?:certainly|sure(?: thing)?|of course|absolutely|okay|ok|got it|understood|gladly)"
+    r"|(?:certainly|sure|of course|absolutely|okay|ok)?\W{0,3}"
+    r"(?:(?:here|below|following)(?: is|['\u2019]s)|the following is) (?:an?|the|your|my) "
+    rf"(?:[\w-]{{1,20}} ){{0,3}}{_SUMMARY}(?: (?:of|from|based on) {_ABOUT}{{0,6}}"
+    rf"(?:reviews|feedback|comments|opinions){_GIVEN}"
+    r"(?: (?:of|for|about|on) [^.,;:!?]{1,40})?)?"
+    rf"|i(?: have|['\u2019]ve)? (?:read|reviewed|analy[sz]ed|summari[sz]ed) {_ABOUT}{{1,6}}"
+    rf"(?:reviews|feedback|comments){_GIVEN}",
+    re.IGNORECASE,
+)
+"""What assistants say before a summary."""
+_AI = r"(?:(?:an? )?(?:ai|llm|(?:ai |large )?language model)|chatgpt|gpt|gemini|claude)"
 _CLOSING = re.compile(
     r"(?:please )?(?:let me know if (?:you|there)|feel free to (?:ask|reach out))\b[^.,;:]{0,80}"
     r"|(?:i )?hope (?:this|that|it) helps(?: you\b[^.,;:]{0,40})?"
-    r"|would you like me to\b[^.,;:]{0,80}"
-    r"|ai[- ]generated (?:from|based on) [^.,;:]{0,80}"
-    r"|(?:note: )?(?:this|the) (?:summary|overview) (?:is|was) (?:based on|generated|compiled)\b"
-    r"[^.,;:]{0,80}|summary based on \d[\d,]* reviews"
+    r"|would you like (?:me to|(?:an?|another|the|this) (?:[\w-]{1,20} ){0,2}"
+    rf"(?:version|format|{_SUMMARY}|breakdown))\b[^.,;:]{{0,80}}"
+    rf"|(?:ai[- ]generated|(?:generated|written|created|produced|compiled|summari[sz]ed) by {_AI})"
+    r"(?: (?:from|based on|using) [^.,;:]{0,80})?"
+    r"|(?:(?:disclaimer|(?:please )?note)(?: that|:)? )?(?:this|the) (?:ai )?"
+    rf"(?:{_SUMMARY}|response) (?:(?:is|was|has been) (?:based on|generated|compiled"
+    rf"|(?:ai|automatically|machine)[- ]generated|(?:created|written|produced) by {_AI})"
+    r"|(?:may|might|can) (?:contain|include) (?:errors|mistakes|inaccuracies))\b[^.,;:]{0,80}"
+    r"|(?:disclaimer: )?ai(?:[- ]generated (?:content|text|summaries))? (?:can|may)"
+    r" (?:make mistakes|contain (?:errors|mistakes)|be (?:wrong|inaccurate))"
+    r"|(?:total )?(?:word|character|token)s?[ -]count: (?:about |approx(?:imately|\.)? |~ ?)?"
+    r"\d[\d,]*(?: (?:word|character|token)s?)?|\d{1,4} words"
+    r"|(?=[\w[])(?:(?:(?:best|kind|kindest|warm|warmest) )?regards|best wishes|cheers"
+    r"|(?:yours )?sincerely|yours (?:truly|faithfully)|thanks|thank you(?: for reading)?"
+    r"|safe travels|happy (?:travels|shopping|reading))?[,!.]?"
+    r"\s*(?:your (?:(?:ai|virtual|travel|shopping|hotel|review|helpful|friendly|personal) ){1,3}"
+    r"assistant|\[?your name\]?)?"
+    r"|summary based on \d[\d,]* reviews"
     r"|based on (?:the text of )?\d[\d,]* (?:customer |user |verified )?(?:reviews|ratings)"
     r"|(?:select|click|tap) to (?:learn|read|see) more",
     re.IGNORECASE,
 )
 """What assistants and shops write below a summary, of themselves and not of what is reviewed."""
+_AROUND = " \n*_.!?()[]"
+"""Marks around what they write."""
 
 _NOTHING = re.compile(
     r"(?:(?:pros|cons|positives?|negatives?|upsides?|downsides?|drawbacks?|weaknesses|strengths"
@@ -124,8 +175,8 @@ def get_splitter(name: str = "punkt-en") -> Splitter:
         name: one of :data:`SPLITTERS`, or ``punkt-`` and another code of
             :data:`~prevalence.text.languages.LANGUAGES`. These cut each of the text's
             :func:`~prevalence.text.paragraphs.paragraphs` for itself, ``punkt-en`` not after
-            abbreviations usual in reviews, and without what assistants say below a summary ("I hope
-            this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
+            abbreviations usual in reviews, and without what assistants say around a summary
+            ("I hope this helps!"). ``nltk-punkt-en`` has the same learnt model, that of
             NLTK's ``punkt_tab``, and neither. Where a text ends in several marks, NLTK makes the
             last a sentence of its own.
 
@@ -173,18 +224,19 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     """The sentences of each paragraph, none of which reaches over its end."""
     punkt, english = _punkt(LANGUAGES[language]), language == "en"
     found: list[Sentence] = []
-    page, marked = text, _INVISIBLE.sub(FILLER, as_markdown(text))
+    page, marked = text, _INVISIBLE.sub(FILLER, as_markdown(unwrapped(text)))
     text = marked.replace(FILLER, "")
     for start, end in paragraphs(text, capitals=english):
         plain = without_marks(text[start:end])
         spans = punkt.span_tokenize(plain)
-        for first, last in _trimmed(plain, _joined(plain, spans) if english else spans):
+        for first, last in _trimmed(plain, _whole(plain, spans) if english else spans):
             said = without_opening(plain[first:last]) if english else plain[first:last]
             place = start + first, start + last
             source = text[slice(*place)]
             found.append(Sentence(said if said == source else spoken(said, source), *place))
     if english:
         del found[_end(found) :]
+        del found[: _begin(found)]
         found = _points(found) or found
     if text != page:
         found = [one._replace(text=closed(one.text)) for one in found]
@@ -194,12 +246,18 @@ def _punkt_sentences(language: str, text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
+def _begin(sentences: Sequence[Sentence]) -> int:
+    """How many sentences an assistant says before a summary, which never are all of a text."""
+    said = (one.text.strip(_AROUND) for one in sentences[:-1])
+    return sum(1 for _ in itertools.takewhile(_FOREWORD.fullmatch, said))
+
+
 def _end(sentences: Sequence[Sentence]) -> int:
     """How many sentences there are without closings, which never are all of a text."""
     end = len(sentences)
     for place in range(len(sentences) - 1, 0, -1):
         said = sentences[place].text
-        if _CLOSING.fullmatch(said.strip(" \n*_.!?()")):
+        if _CLOSING.fullmatch(said.strip(_AROUND)):
             end = place
         elif says_anything(said):
             break
@@ -216,6 +274,38 @@ def _points(sentences: Sequence[Sentence]) -> list[Sentence]:
     ]
 
 
+def _whole(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, without ends after abbreviations and those within a sentence's quotation.
+
+    A word such as "and" behind the quotation shows it: 'They say "Dirty! Avoid." and left.'
+    """
+    found: list[tuple[int, int]] = []
+    for start, end in _joined(text, spans):
+        first = len(found)
+        before = text[found[-1][0] : found[-1][1]] if found else ""
+        if (
+            _GOES_ON_BEHIND.match(text, start)
+            and _QUOTED.search(before)
+            and "\n" not in text[found[-1][1] : start]
+        ):
+            first = _quoting(text, found)
+        begun = found[first][0] if first < len(found) else start
+        found[first:] = [(begun, end)]
+    return found
+
+
+def _quoting(text: str, spans: Sequence[tuple[int, int]]) -> int:
+    """Which span begins the quotation that ends the last one; the number of spans if none does."""
+    end = spans[-1][1]
+    for place in range(len(spans) - 1, max(len(spans) - 1 - _MOST_QUOTED, -1), -1):
+        part = text[spans[place][0] : end]
+        if len(part) > _LONGEST_QUOTE or "\n" in part:
+            break
+        if part.count('"') % 2 == 0 and part.count("\u201c") == part.count("\u201d"):
+            return place
+    return len(spans)
+
+
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The spans, without ends after an abbreviation that the sentence goes on behind.
 
@@ -229,7 +319,10 @@ def _joined(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, 
             first = text[start : start + 1]
             number = first.isdecimal() or first in _GOES_ON
             small = first.islower() and not _BEGIN.match(text, start)
-            goes_on = (small and not found["limit"]) or (number and not found["unit"])
+            counts = found["limit"] or found["rank"]
+            goes_on = (small and not counts) or (number and not found["unit"])
+            if found["unit"] and _ACRONYM.match(text, start):
+                goes_on = _SIZE.search(text, max(begun[0], begun[1] - 20), begun[1]) is not None
             if goes_on and "\n" not in text[begun[1] : start]:
                 begun = (begun[0], end)
                 continue

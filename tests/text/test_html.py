@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prevalence.claims import cut
-from prevalence.text.html import FILLER, as_markdown, without_tags
+from prevalence.text.html import FILLER, as_markdown, unwrapped, without_tags
 from prevalence.text.sentences import get_splitter
 
 PIECES = [
@@ -68,6 +68,21 @@ def test_sentences_are_found_where_they_stand(text):
     ('<a href="https://example.com">The lid</a> leaks.', ["The lid leaks."]),
     ("<b><i>The lid</i></b> <strong> leaks </strong>.", ["The lid leaks."]),
     ("The <model> tag stays.", ["The <model> tag stays."]),
+    ("<table><tr><th>Part</th><th>View</th></tr><tr><td>Food</td><td>great</td></tr></table>",
+     ["Food | great"]),
+    ("<tr><th>Food</th><td>great</td></tr><tr><th>Pool</th><td>cold</td></tr>",
+     ["Food | great", "Pool | cold"]),
+    ("<tr><th>The pool</th><th>is cold</th></tr>", ["The pool | is cold"]),
+    ("<table><caption>Food</caption><colgroup><col></colgroup><tfoot><tr><td>great</td></tr>"
+     "</tfoot></table>", ["Food", "great"]),
+    # Other usual tags.
+    ("<details open><summary>Food</summary>The food is great.</details>It hums.",
+     ["The food is great.", "It hums."]),
+    ("<details>\n<summary>It leaks.</summary>\nIt hums.</details>", ["It leaks.", "It hums."]),
+    ("<!DOCTYPE html><html><body><main><small>It</small> <mark>leaks</mark>.</main>"
+     "<pre>It hums.</pre></body></html>", ["It leaks.", "It hums."]),
+    ("<center><del>It</del> <ins>leaks</ins>.</center><figure><img src='a.png'></figure>",
+     ["It leaks."]),
     # An entity is cut as its character is.
     ("Here&#39;s what customers say:\n- It leaks.\n- It hums.", ["It leaks.", "It hums."]),
     ("She said &quot;It leaks.&quot; The lid is loose.",
@@ -188,3 +203,40 @@ def test_texts_without_html_stay_as_they_are(text):
 ])  # fmt: skip
 def test_tags_are_left_out(text, expected):
     assert without_tags(text) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ('{"summary": "It is dry. It leaks."}', ["It is dry.", "It leaks."]),
+    ('["It is dry", "", "It leaks"]', ["It is dry", "It leaks"]),
+    ('```json\n{"points": ["It is dry",\n "It leaks"]}\n```\n', ["It is dry", "It leaks"]),
+    (r'{"summary": "- It \"hums\"\n- caf\u00e9 \ud83d\ude00"}',
+     ['It "hums"', "caf\u00e9 \U0001f600"]),
+    (r'{"s": "<b>Dry</b> &amp; \u006cight. It leaks\u0021"}', ["Dry & light.", "It leaks!"]),
+])  # fmt: skip
+def test_texts_in_json_are_cut(text, expected):
+    found = get_splitter()(text)
+    assert [one.text for one in found] == expected
+    assert len(unwrapped(text)) == len(text)
+    for one, said in zip(found, expected, strict=True):
+        source = text[one.start : one.end]
+        assert said[-1] in source if said[-1].isascii() and "\\" not in source else source
+
+
+def test_texts_in_json_stand_where_they_are_written():
+    text = r'{"summary": "It \"hums\". It leaks\u0021 So."}'
+    assert [text[one.start : one.end] for one in get_splitter()(text)] == [
+        r"It \"hums\".", r"It leaks\u0021", "So.",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": "It leaks.", "b": "It hums."}', '{"a": 1}', "[]", "{}", '["It leaks.", 2]',
+        "[1] It leaks. [2]", r'{"a": "\ud83d It leaks."}', '{"a": {"b": "It leaks."}}',
+        "[" * 20_000,
+        '{"a": "It leaks."', "  It leaks.",
+    ],
+)  # fmt: skip
+def test_any_other_json_stays_as_it_is(text):
+    assert unwrapped(text) is text

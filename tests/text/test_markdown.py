@@ -63,6 +63,7 @@ def test_places_are_in_order_and_of_the_same_characters(text):
         "**The battery *lasts* all day.**",
         "__The battery__ lasts _all_ day.",
         "The battery `lasts` all day.",
+        "The battery ~~lasts~~ all day.",
         "The [battery](https://example.com/a_b) lasts all day.",
         "The battery lasts all day [2].",
         "The battery lasts all day.[1][4]",

@@ -215,3 +215,97 @@ def test_sentences_of_a_list_as_language_models_write_it():
     found = [sentence.text for sentence in get_splitter()(text)]
     assert found == ["Light to carry", "Opens with one hand.", "Dries fast", "It leaks"]
     assert len(get_splitter("nltk-punkt-en")(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```markdown\n- light\n- cheap\n```", ["light", "cheap"]),
+        ("~~~\nIt fits.\n~~~\nIt leaks.", ["It fits.", "It leaks."]),
+        ("Here you are:\n\n````text\nIt fits.\n````", ["Here you are:", "It fits."]),
+        # Not closed.
+        ("```\nIt fits.\n\nIt leaks.", ["It fits.", "It leaks."]),
+        ("| Fit | small |\n```", ["Fit | small"]),
+        ("``` it fits ```", ["``` it fits ```"]),
+    ],
+)
+def test_fences_are_left_out_and_what_stands_between_them_is_text(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Part | View\n--- | ---\nFit | Small\nSole | Soft", ["Fit | Small", "Sole | Soft"]),
+        ("Part | View\n:--|:-:\nFit | Small\n\nIt lasts", ["Fit | Small", "It lasts"]),
+        ("| Part | View\n| --- | ---\n| Fit | Small", ["Fit | Small"]),
+        ("It hums.\n\nPart | View\n-|-\n- Fit | Small\nIt lasts", None),
+        ("It hums\n--- | ---\nFit | Small", ["It hums", "Fit | Small"]),
+        # A line across the page, and bars that make no table.
+        ("| Fit | Small |\n---\nIt lasts", ["Fit | Small", "It lasts"]),
+        ("Fit | small\nsole | soft", ["Fit | small\nsole | soft"]),
+    ],
+)
+def test_a_head_with_a_rule_makes_a_table(text, expected):
+    assert pieces(text) == (expected or ["It hums.", "- Fit | Small", "It lasts"])
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "What could be better", "What can be improved", "Things to improve",
+        "Areas for improvement", "Room for improvement", "What stood out", "What to know",
+        "Key Themes", "Main findings",
+        "Most common complaints", "Drawbacks", "Key insights",
+    ],
+)  # fmt: skip
+def test_usual_labels(label):
+    for text in (f"## {label}\n- light", f"{label}:\n- light", f"**{label}**\n\n- light"):
+        assert pieces(text) == ["light"]
+    assert pieces(f"It hums.\n\n{label}\n\nlight") == ["It hums.", "light"]
+    # They say something in a sentence.
+    for said in (f"{label} is the noise.", f"{label} and noise"):
+        assert pieces(f"It hums.\n\n{said}\n\nlight") == ["It hums.", said, "light"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- [x] light\n- [ ] cheap", ["light", "cheap"]),
+        ("[x] light\n[ ] cheap", ["light", "cheap"]),
+        ("1\ufe0f\u20e3 light\n2\ufe0f\u20e3 cheap", ["light", "cheap"]),
+        ("## 1\ufe0f\u20e3 Pros\n- light", ["light"]),
+        ("1\ufe0f\u20e3 **Pros**\n- light", ["light"]),
+        ("It is a\n[x] mark", ["It is a\n[x] mark"]),
+        ("I rate it\n1\ufe0f\u20e3 of 5", ["I rate it\n1\ufe0f\u20e3 of 5"]),
+    ],
+)
+def test_boxes_and_keycaps_begin_items(text, expected):
+    assert pieces(text) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "![A tent](a.png)", "[![A tent](a.png)](https://example.com)", "![](a.png) ![B](b.png 'B')",
+        "Sources: Reviews 1, 2, 5", "**Source:** [3]", "References: R1, R4 and R7.",
+        "[^1]: Review 3", "[2]: Reviews 3\u20135", "[tent]: https://example.com/tent",
+        "> \u2014 Guest, May 2024", "\u2014 a verified reviewer", "> -- Ann B., 3 May 2024",
+    ],
+)  # fmt: skip
+def test_pictures_and_references_alone_on_a_line_say_nothing(line):
+    for gap in ("\n", "\n\n"):
+        assert pieces(f"It fits.{gap}{line}{gap}It leaks.") == ["It fits.", "It leaks."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "![A tent](a.png) fits four.", "Sources: 3 reviews say it leaks.", "References: none",
+        "[^1]: Review 3 says it leaks.", "[2]: It leaks.", "\u2014 Guest rooms leak",
+        "\u2014 Breakfast, 2024", "> \u2014 The room 1204", "Sources of noise: 3",
+    ],
+)  # fmt: skip
+def test_lines_with_a_reference_that_say_something_stay(line):
+    found = " ".join(pieces(f"It fits.\n\n{line}\n\nIt leaks."))
+    assert found.split()[2:-2] == line.split()[line.startswith("\u2014 ") :]
