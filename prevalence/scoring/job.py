@@ -17,6 +17,7 @@ from prevalence.records import CLAIMS, input_digest
 from prevalence.scored import SHOWN_DECIMALS, ScoredSentence, ScoredSummary
 from prevalence.scoring.conditions import Restriction
 from prevalence.signature import statement_of
+from prevalence.text.html import unwrapped
 from prevalence.text.sentences import says_anything
 from prevalence.wording import counted
 
@@ -419,8 +420,8 @@ def _restricted_to(job: SummaryJob) -> dict[str, Any]:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is a JSON object or list, within a fence or not."""
-    bare = text.strip()
+    """Whether a text is JSON, within a fence or not, of more than the texts that are cut."""
+    bare = text.strip() if unwrapped(text) == text else ""
     if bare.startswith("```"):
         bare = bare.strip("`").removeprefix("json").strip()
     if (bare[:1], bare[-1:]) not in {("{", "}"), ("[", "]")}:

@@ -72,8 +72,10 @@ def test_a_failed_job_becomes_a_row_with_its_error():
 @pytest.mark.parametrize(
     ("text", "warned"),
     [
-        ('{"summary": "It fits."}', True),
-        ('```json\n["It fits.", "It leaks."]\n```', True),
+        ('{"pros": "It fits.", "cons": "It leaks."}', True),
+        ('```json\n[{"text": "It fits."}]\n```', True),
+        ('{"summary": "It fits."}', False),
+        ('```json\n["It fits.", "It leaks."]\n```', False),
         ("[1] It fits. [2]", False),
         ("{It fits.}", False),
         ("It fits.", False),
