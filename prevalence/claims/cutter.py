@@ -129,7 +129,6 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
 
 
 _PARENTHESES = re.compile(r"(?<=\w), if (?:any|not all|not most),(?= )", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween (\d{1,3}) ?%? and (\d{1,3}) ?%", re.IGNORECASE)
 """Words of a quantity that would be taken for pieces of the sentence."""
 
 
@@ -141,7 +140,7 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     """The claims of a sentence, which stands in the text as ``source``."""
     apart = affirming(sentence.text)
     said = _PARENTHESES.sub(_blank, blanked(sentence.text, (aside[:2] for aside in apart)))
-    said = _BETWEEN.sub(lambda at: f"{at[1]}-{at[2]}%".rjust(len(at[0])), plain_counts(said))
+    said = plain_counts(said)
     drafts = drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None

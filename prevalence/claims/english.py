@@ -27,7 +27,7 @@ __all__ = [
 
 _WORD = re.compile(
     r"(?:[A-Za-z]\.){2,}|(?i:dr|mr|mrs|ms|prof|st|vs)\.(?= \S)|[Nn]o\.(?= ?\d)"
-    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])|\d+(?:[.,:]\d+)*%?"
+    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])|\d+(?:[.,:]\d+)*%?(?:–\d+(?:[.,:]\d+)*%?|\+(?= ))?"
     r"|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
 )
 
@@ -115,7 +115,7 @@ _NOT_ADJECTIVES = word_set(
 )
 _ENDINGS = re.compile(r"(?:ful|less|ous|able|ible|ive|ish|ic|ical|ial|al|proof|-free|-friendly)$")
 _NOUNS_IN_LY = word_set("family supply assembly reply jelly belly bully fly july anomaly italy")
-_NUMERAL = re.compile(r"\d")
+_NUMERAL = re.compile(r"[\d½¼¾⅐-⅞]")
 
 
 def tagged(text: str) -> list[Token]:
