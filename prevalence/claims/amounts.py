@@ -141,7 +141,7 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
         match: it has the groups ``quantity``, ``part`` of a ``whole`` (and whether a ``slash``
             stands between, as in a grade), ``percent`` (and where its
             range begins, ``from``), ``vulgar`` fraction, ``count`` (and its end, ``upto``),
-            and ``w0``, ``w1``, ... of the words; ``one`` if the words for people are in the singular.
+            and ``w0``, ``w1``, ... of the words; ``one`` if the words for people are singular.
 
     Returns:
         None for numbers that cannot be meant so, as in "24/7 customer service" and "a 4-5 person

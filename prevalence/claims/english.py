@@ -27,7 +27,8 @@ __all__ = [
 
 _WORD = re.compile(
     r"(?:[A-Za-z]\.){2,}|(?i:dr|mr|mrs|ms|prof|st|vs)\.(?= \S)|[Nn]o\.(?= ?\d)"
-    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])|\d+(?:[.,:]\d+)*%?(?:–\d+(?:[.,:]\d+)*%?|\+(?= ))?"
+    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])"
+    r"|\d+(?:[.,:]\d+)*%?(?:–\d+(?:[.,:]\d+)*%?|\+(?= ))?"
     r"|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
 )
 
