@@ -157,6 +157,8 @@ def _cells(text: str) -> list[Aside]:
         colon = cell is first and first["bar"] is None
         # "9 out of 10: would stay again" is a grade as often as not.
         part = _PART.fullmatch(words) and "/" not in cell[0] and not (colon and " out " in words)
+        if part and colon and find_core(tagged(text[cell.end() :][:SEEN])) is None:
+            continue  # "3 of 5: great"
         quantity = _of_reviews(words) if part else _apart(words)
         exact = not colon or (quantity is not None and re.search(r"\d", words) is not None)
         if quantity is not None and exact:
@@ -177,9 +179,9 @@ def _is_of_grade(text: str, aside: Aside) -> bool:
     """Whether a count is of those who gave a grade: "rated 4.2 out of 5 (10 reviews)"."""
     if aside.behind_people:
         return False
-    before = text[: aside.start].rstrip(STOPS + " ")
+    before = text[max(aside.start - SEEN, 0) : aside.start].rstrip(STOPS + " ")
     alone = aside.of_label or not before
-    said = before + text[aside.end :] if alone else _CLAUSES.split(before)[-1]
+    said = before + text[aside.end : aside.end + SEEN] if alone else _CLAUSES.split(before)[-1]
     return is_grade(said)
 
 
@@ -225,7 +227,8 @@ def ending_aside(text: str, begin: int) -> Aside | None:
             return None  # "Battery: 7 of 10 reviews", "the numbers are: 7 of 10 reviews"
     words = _spoken(match["words"] or match["spoken"])
     quantity = None if _PART.fullmatch(words) else _apart(words)
-    return None if quantity is None else Aside(match.start(), match.end(), quantity, False)
+    aside = None if quantity is None else Aside(match.start(), match.end(), quantity, False)
+    return None if aside is None or _is_of_grade(text, aside) else aside
 
 
 def _is_point(before: str, after: str) -> bool:

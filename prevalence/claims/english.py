@@ -162,6 +162,11 @@ def retagged(words: list[Token]) -> list[Token]:
         slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
         if slightly and tags[place + 1] in {"adj", "adv"}:
             tags[place - 1] = tags[place] = "adv"
+    for place in range(1, len(words)):
+        if words[place].text == "May" and tags[place - 1] in {"prep", "conj", "noun", "mark"}:
+            after = tags[place + 1 : place + 2]
+            dated = tags[place - 1] == "prep" or after in ([], ["num"], ["mark"])
+            tags[place] = "noun" if dated else tags[place]
     for place in _names_in(words, tags):
         tags[place] = "noun"
     for place in range(len(lows) - 1):

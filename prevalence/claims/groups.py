@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["may_act", "plain_counts", "with_people"]
+__all__ = ["has_unread_share", "may_act", "plain_counts", "with_people"]
 
 _NAMES = frozenset({"a minority", "many", "several", "a few"})
 _SHARES = "|".join(
@@ -119,6 +119,20 @@ def _span(match: re.Match[str]) -> str:
     if match["dash"]:
         return match[0].replace(match["dash"], "-")
     return f"{match['from']} to {match['to']}".ljust(len(match[0]))
+
+
+_SHARE = re.compile(
+    rf"(?:[,;] (?:and |but |while |whereas )?|\b(?:but|while|whereas) )(?:{LIMIT})?"
+    rf"\d{{1,3}}(?:\.\d{{1,3}})? ?% (?=\w)(?!{ADVERB}(?:{REPORT}|{OTHERS_DO})\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A share of people in a further clause, before what not only people do."""
+
+
+def has_unread_share(text: str) -> bool:
+    """Whether a share in a further clause does what things may do, too: "and 10% | bring dogs"."""
+    following = (tagged(text[at.end() : at.end() + _AHEAD])[0] for at in _SHARE.finditer(text))
+    return any(is_base(word.low) and word.tag != "adj" for word in following)
 
 
 def may_act(words: Sequence[Token]) -> bool:

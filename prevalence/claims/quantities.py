@@ -17,7 +17,7 @@ from prevalence.claims.amounts import LIMIT, NUMBER, RANGES, Quantity
 from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside, is_grade
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
-from prevalence.claims.groups import may_act, plain_counts, with_people
+from prevalence.claims.groups import has_unread_share, may_act, plain_counts, with_people
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
 from prevalence.text.markdown import closed, without_marks
 
@@ -174,7 +174,9 @@ def _in_words(text: str) -> Quantified | None:
     for by in bys:
         people = people_at(text, by.end())
         # "Rated 4.5/5 by 10 guests", "praised by six guests and criticised by two".
-        other = any(one is not by for one in counted) or is_grade(text[: by.start()])
+        other = any(one is not by for one in counted) or is_grade(
+            text[max(by.start() - SEEN, 0) : by.start()]
+        )
         if other or people is None or people.quantity is None:
             continue
         if not _says_more(text):
@@ -211,6 +213,8 @@ _GAPPED = frozenset({"the", "about", "of", "that"})
 
 def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
+    if has_unread_share(text):
+        return True
     for match in islice(_OTHERS.finditer(text), 8):
         following = tagged(text[match.end() : match.end() + SEEN])
         if not following:
