@@ -182,7 +182,7 @@ def _is_of_grade(text: str, aside: Aside) -> bool:
     before = text[max(aside.start - SEEN, 0) : aside.start].rstrip(STOPS + " ")
     alone = aside.of_label or not before
     said = before + text[aside.end : aside.end + SEEN] if alone else _CLAUSES.split(before)[-1]
-    return is_grade(said)
+    return is_grade(_BRACKET.sub("", said))
 
 
 def is_grade(text: str) -> bool:
