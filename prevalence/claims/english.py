@@ -164,8 +164,8 @@ def retagged(words: list[Token]) -> list[Token]:
             tags[place - 1] = tags[place] = "adv"
     for place in range(1, len(words)):
         if words[place].text == "May" and tags[place - 1] in {"prep", "conj", "noun", "mark"}:
-            after = tags[place + 1 : place + 2]
-            dated = tags[place - 1] == "prep" or after in ([], ["num"], ["mark"])
+            behind = tags[place + 1 : place + 2]
+            dated = tags[place - 1] == "prep" or behind in ([], ["num"], ["mark"])
             tags[place] = "noun" if dated else tags[place]
     for place in _names_in(words, tags):
         tags[place] = "noun"
