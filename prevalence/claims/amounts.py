@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "over three quarters": (0.75, 1.0),
     "over two thirds": (0.66, 1.0),
     "over half": (0.5, 1.0),
+    "under three quarters": (0.0, 0.75),
+    "under two thirds": (0.0, 0.67),
     "half": (0.4, 0.6),
     "over a third": (0.33, 1.0),
     "over a quarter": (0.25, 1.0),
@@ -35,7 +38,9 @@ RANGES: dict[str, tuple[float, float]] = {
 }
 """Shares of the reviewers that a word may stand for, both ends included: conventions of ours, wide
 on purpose, so that only what no careful reader would say is called a disagreement."""
-_EXIST = frozenset({"several", "some", "a few", "a minority"})
+_EXIST = frozenset({
+    "several", "some", "a few", "a minority", "under two thirds", "under three quarters",
+})  # fmt: skip
 """Words whose range begins at 0, and that say all the same that there is somebody."""
 _SPELT = {"a single": 1} | {
     word: number
@@ -48,36 +53,40 @@ NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,6}}|{'|'.join(_SPELT)})"
 _NEAR = r"(?:just|slightly|a little|a bit) (?:over|under|above|below|more than|less than)"
 _ROUGHLY = rf"(?:(?:about|around|roughly|nearly|almost|approximately|close to|{_NEAR}) )?"
 _OVER = r"(?:well )?(?:over|above|more than|at least)"
-_UNDER = r"(?:well )?(?:under|below|less than|fewer than)"
+_UNDER = r"(?:(?:well )?(?:under|below|less than|fewer than)|up to|at most|no more than)"
+_HALF, _TWO_THIRDS, _THREE_QUARTERS = "(?:half|½)", "(?:two[- ]thirds|⅔)", "(?:three[- ]quarters|¾)"
+_THIRD, _QUARTER = "(?:(?:a|one)[- ]third|⅓)", "(?:(?:a|one)[- ]quarter|¼)"
 WORDS = (
     ("almost all", r"(?:almost|nearly|virtually|practically) (?:all|every|everyone|everybody)"
                    r"|(?:the|an?) (?:vast|overwhelming|great) majority"),
     ("few", r"(?:hardly|barely|scarcely) (?:any|anyone|anybody)|almost (?:nobody|no one|none|no)"
             r"|very few|only an? (?:few|couple|handful)|few(?:,? if any,?)?|not (?:very |so )?many"
-            r"|(?:less|fewer) than an?[- ]quarter"),
+            rf"|{_UNDER} {_QUARTER}"),
     ("nobody", rf"none of (?:the )?{NUMBER}(?= \w)|nobody|no one|none|no|zero|not one"
                r"|not a single"),
     ("all", rf"all(?: of)?(?: the)? {NUMBER}(?= \w)|all|everyone|everybody|each and every"
             r"|every(?: single| last)?(?! other\b)|each"),
     ("both", r"both"),
-    ("over three quarters", rf"{_OVER} three[- ]quarters"),
-    ("over two thirds", rf"{_OVER} two[- ]thirds"),
-    ("over half", rf"{_OVER} half"),
-    ("over a third", rf"{_OVER} (?:a|one)[- ]third"),
-    ("over a quarter", rf"{_OVER} (?:a|one)[- ]quarter"),
-    ("two thirds", rf"{_ROUGHLY}two[- ]thirds"),
-    ("three quarters", rf"{_ROUGHLY}three[- ]quarters"),
-    ("a third", rf"{_ROUGHLY}(?:a|one)[- ]third"),
-    ("a quarter", rf"{_ROUGHLY}(?:a|one)[- ]quarter"),
-    ("a minority", rf"{_UNDER} half"
+    ("over three quarters", rf"{_OVER} {_THREE_QUARTERS}"),
+    ("over two thirds", rf"{_OVER} {_TWO_THIRDS}"),
+    ("over half", rf"{_OVER} {_HALF}"),
+    ("over a third", rf"{_OVER} {_THIRD}"),
+    ("over a quarter", rf"{_OVER} {_QUARTER}"),
+    ("under three quarters", rf"{_UNDER} {_THREE_QUARTERS}"),
+    ("under two thirds", rf"{_UNDER} {_TWO_THIRDS}"),
+    ("two thirds", rf"{_ROUGHLY}{_TWO_THIRDS}"),
+    ("three quarters", rf"{_ROUGHLY}{_THREE_QUARTERS}"),
+    ("a third", rf"{_ROUGHLY}{_THIRD}"),
+    ("a quarter", rf"{_ROUGHLY}{_QUARTER}"),
+    ("a minority", rf"{_UNDER} {_HALF}"
                    r"|an? (?:(?:small|significant|siz(?:e)?able|large|notable|vocal) )?minority"),
-    ("half", rf"{_ROUGHLY}half"),
+    ("half", rf"{_ROUGHLY}{_HALF}"),
     ("most", r"most|(?:the|a) (?:clear |large |small )?majority"),
     ("many", r"(?:very |so )?many|a lot|lots|plenty|numerous|countless|dozens|scores|hundreds"
              r"|a (?:large|great|significant|considerable|good) (?:number|share|part|proportion)"),
     ("several", r"several|various|multiple|a (?:fair |certain )?number|quite a few"),
     ("a few", r"(?:just )?a few|a couple|a handful|a small (?:number|share|proportion)"
-              rf"|{_UNDER} (?:a|one)[- ]third"),
+              rf"|{_UNDER} {_THIRD}"),
     ("some", r"some|certain"),
 )  # fmt: skip
 """What stands for each range; the first that fits is taken."""
@@ -118,11 +127,11 @@ class Quantity:
         return self.low == 0 and not self.exists
 
     def shares(self, n_reviews: int) -> tuple[float, float]:
-        """The range of the share among so many reviews."""
+        """The range of the share among so many reviews; above 1 where it is of more people."""
         if self.count is None:
             return self.low, self.high
-        low, high = (min(people / n_reviews, 1.0) for people in self.count)
-        return low, high
+        least, most = (people / n_reviews for people in self.count)
+        return least, max(least, min(most, 1.0))
 
 
 def quantity_of(match: re.Match[str]) -> Quantity | None:
@@ -131,8 +140,8 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
     Args:
         match: it has the groups ``quantity``, ``part`` of a ``whole`` (and whether a ``slash``
             stands between, as in a grade), ``percent`` (and where its
-            range begins, ``from``), ``count`` (and its end, ``upto``), and ``w0``, ``w1``, ... of
-            the words; ``one`` if the words for people are in the singular.
+            range begins, ``from``), ``vulgar`` fraction, ``count`` (and its end, ``upto``),
+            and ``w0``, ``w1``, ... of the words; ``one`` if the words for people are singular.
 
     Returns:
         None for numbers that cannot be meant so, as in "24/7 customer service" and "a 4-5 person
@@ -147,7 +156,7 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
             return Quantity(text, 0.0, 1.0, (number, most), exists=True) if found else None
         low, high = _limited(match, number, number / 4, 1)
         return Quantity(text, 0.0, 1.0, (low, high), exists=high > 0)
-    if match["part"] or match["percent"]:
+    if match["part"] or match["percent"] or match["vulgar"]:
         return _share_of(match)
     name = next(name for place, (name, _) in enumerate(WORDS) if match[f"w{place}"])
     if name == "both":
@@ -156,10 +165,13 @@ def quantity_of(match: re.Match[str]) -> Quantity | None:
 
 
 def _share_of(match: re.Match[str]) -> Quantity | None:
-    """The quantity of a part of a whole, or of a percentage."""
+    """The quantity of a part of a whole, of a percentage or of a fraction ("⅖")."""
     text = match["quantity"]
-    part = number_of(match["part"]) if match["part"] else float(match["percent"])
-    whole = number_of(match["whole"]) if match["part"] else 100
+    if match["vulgar"]:
+        part, whole = unicodedata.numeric(match["vulgar"]), 1
+    else:
+        part = number_of(match["part"]) if match["part"] else float(match["percent"])
+        whole = number_of(match["whole"]) if match["part"] else 100
     if not whole or (part > whole and match["slash"]):
         return None
     if part > whole:
@@ -179,9 +191,10 @@ def _limited(match: re.Match[str], number: float, about: float, step: int) -> tu
         about: how far "about" reaches to either side, though no lower than half of the number.
         step: between a number and the next.
     """
-    if match["about"]:
+    more = "+" in match["quantity"]  # "80%+", "5+"
+    if match["about"] and not more:
         return round(max(number - about, number / 2), 6), round(number + about, 6)
-    if match["least"] or match["above"]:
+    if match["least"] or match["above"] or more:
         return number + (step if match["above"] else 0), math.inf
     if match["most"] or match["below"]:
         return 0.0, max(number - (step if match["below"] else 0), 0.0)

@@ -11,7 +11,7 @@ from prevalence.claims.english import tagged
 from prevalence.claims.people import REPORT
 from prevalence.claims.speakers import SEEN, People, people_at, said_of
 
-__all__ = ["LABEL_WORDS", "STOPS", "Aside", "asides", "ending_aside"]
+__all__ = ["LABEL_WORDS", "STOPS", "Aside", "asides", "ending_aside", "is_grade"]
 
 _BRACKET = re.compile(
     r"\([^()\[\]]{1,120}\)|\[[^()\[\]]{1,120}\]"
@@ -20,6 +20,8 @@ _BRACKET = re.compile(
 )
 """An aside in brackets, or between commas: "most users, 7 of 10, say"."""
 _CELL = re.compile(r"\|\s*(?P<words>[^|()\[\]\s](?:[^|()\[\]]{0,60}[^|()\[\]\s])?)\s*(?=\||$)")
+_FIRST = re.compile(r"\s*(?P<words>[^|:()\[\]\s][^|:()\[\]]{0,60}?)\s*(?:(?P<bar>\|)|:\s)(?=.*\w)")
+"""A cell or a label at the beginning: "7 of 10 | It lasts", "7 of 10 reviewers: it lasts"."""
 _TALLY = re.compile(r"(?<=[a-z] )\(\d{1,5}\)(?=\s*(?:[,;.]|$))", re.ASCII)
 """A number behind a point of a list: "honest quotes (31); fair rates (14)"."""
 _NUMBERED = re.compile(r"\(\d{1,5}(?:, ?\d{1,5})+\)", re.ASCII)
@@ -48,10 +50,21 @@ _TAIL = re.compile(
     rf"(?P<say> {_TOLD}(?: (?:this|it|that|so|the same))?)?(?:[,;] \d{{1,3}} ?%)?",
     re.IGNORECASE | re.ASCII,
 )
+_SIZES = re.compile(
+    r"\b(?:people|others|folks|persons?|individuals?|players?|sleepers?|passengers?|learners?"
+    r"|children|students?)$"
+)
+"""Those whose bare number may be a size: "(4 people)", "(2 players)" may say for how many it is."""
 _JUDGES = re.compile(
     r"\b(?:review(?:er)?|user|customer|buyer|owner|purchaser|shopper|consumer|respondent|critic)s?$"
 )
-"""Those whose bare number is no size: "(4 people)", "(2 players)" may say for how many it is."""
+"""Those whose bare number never is."""
+_ROOM = re.compile(
+    r"\b(?:sleep|seat|fit|hold|host|accommodat|serve|capacity|suite|apartment|villa|cabin|bungalow"
+    r"|table for|rooms? for|max|group|party|parties|tent|boat)",
+    re.IGNORECASE,
+)
+"""What says that a thing is for so many: "it sleeps a family (4 guests)"."""
 _PART = re.compile(rf"(?:{LIMIT})?{NUMBER} (?:out )?of(?: the)? {NUMBER}", re.IGNORECASE | re.ASCII)
 _BARE = re.compile(
     rf"(?:{LIMIT})?(?:\d{{1,3}}(?:\.\d{{1,3}})? ?%|\d{{1,6}})", re.IGNORECASE | re.ASCII
@@ -111,7 +124,7 @@ def asides(text: str) -> list[Aside]:
         words = _spoken(match[0][1:-1])
         before = text[max(match.start() - SEEN, 0) : match.start()].rstrip()
         if not (_BARE.fullmatch(words) or _PART.fullmatch(words)):
-            quantity, people = _apart(words), None
+            quantity, people = _apart(words, _CLAUSES.split(before)[-1]), None
         else:
             people = _people_ending(before, text[match.end() : match.end() + SEEN])
             counted = people is not None and (people.quantity is not None or "%" in words)
@@ -128,15 +141,64 @@ def asides(text: str) -> list[Aside]:
             quantity = quantity if people is None else said_of(quantity, people.named)
             label = _is_of_label(text, match.start(), match.end())
             found.append(Aside(*match.span(), quantity, people is not None, label))
-    for cell in _CELL.finditer(text):
-        words = _spoken(cell["words"])
-        part = _PART.fullmatch(words) and "/" not in cell[0]
-        quantity = _of_reviews(words) if part else _apart(words)
-        if quantity is not None:
-            found.append(Aside(*cell.span(), quantity, behind_people=False, of_label=True))
-    found.sort(key=lambda aside: aside.start)
+    found = sorted([*found, *_cells(text)], key=lambda aside: aside.start)
     ending = ending_aside(text, found[-1].end if found else 0)
-    return found if ending is None else [*found, ending]
+    found = found if ending is None else [*found, ending]
+    return [aside for aside in found if not _is_of_grade(text, aside)]
+
+
+def _cells(text: str) -> list[Aside]:
+    """The counts that are cells of a row, and the one that a text begins with, before a colon."""
+    first = _FIRST.match(text)
+    cells = [] if first is None else [first]
+    found = []
+    for cell in (*cells, *_CELL.finditer(text)):
+        words = _spoken(cell["words"])
+        colon = cell is first and first["bar"] is None
+        # "9 out of 10: would stay again" is a grade as often as not.
+        part = _PART.fullmatch(words) and "/" not in cell[0] and not (colon and " out " in words)
+        if part and colon and find_core(tagged(text[cell.end() :][:SEEN])) is None:
+            continue  # "3 of 5: great"
+        quantity = _of_reviews(words) if part else _apart(words)
+        exact = not colon or (quantity is not None and re.search(r"\d", words) is not None)
+        if quantity is not None and exact:
+            found.append(Aside(*cell.span(), quantity, behind_people=False, of_label=True))
+    return found
+
+
+_GRADE = re.compile(
+    r"\b(?:rat(?:e[sd]?|ings?)|scor(?:e[sd]?|ing)|grade[sd]?)\b[^.;!?]{0,40}?\d"
+    r"|\b\d+(?:\.\d+)? ?(?:/|out of) ?(?:5|10|100)\b|\d[ -]?stars?\b|[★⭐]",
+    re.IGNORECASE | re.ASCII,
+)
+"""A mean of what people gave: no single review supports it."""
+_CLAUSES = re.compile(r"[,;!?]\s|\.\s|\b(?:and|but|while|though|although) ")
+
+
+def _is_of_grade(text: str, aside: Aside) -> bool:
+    """Whether a count is of those who gave a grade: "rated 4.2 out of 5 (10 reviews)"."""
+    if aside.behind_people:
+        return False
+    before = text[max(aside.start - SEEN, 0) : aside.start].rstrip(STOPS + " ")
+    alone = aside.of_label or not before
+    said = before + text[aside.end : aside.end + SEEN] if alone else _CLAUSES.split(before)[-1]
+    return is_grade(_BRACKET.sub("", said))
+
+
+def is_grade(text: str) -> bool:
+    """Whether a clause gives a grade in numbers.
+
+    >>> is_grade("Rating: 4.2"), is_grade("4/5"), is_grade("it is loved by 7 out of 10 guests")
+    (True, True, False)
+    """
+    found = _GRADE.search(text)
+    if found is None:
+        return False
+    part = _NUMBER.search(text, found.start())
+    return part is None or people_at(text, part.start()) is None
+
+
+_NUMBER = re.compile(r"\d")
 
 
 def _is_of_label(text: str, start: int, end: int) -> bool:
@@ -165,7 +227,8 @@ def ending_aside(text: str, begin: int) -> Aside | None:
             return None  # "Battery: 7 of 10 reviews", "the numbers are: 7 of 10 reviews"
     words = _spoken(match["words"] or match["spoken"])
     quantity = None if _PART.fullmatch(words) else _apart(words)
-    return None if quantity is None else Aside(match.start(), match.end(), quantity, False)
+    aside = None if quantity is None else Aside(match.start(), match.end(), quantity, False)
+    return None if aside is None or _is_of_grade(text, aside) else aside
 
 
 def _is_point(before: str, after: str) -> bool:
@@ -185,8 +248,8 @@ def _spoken(words: str) -> str:
     return words
 
 
-def _apart(words: str) -> Quantity | None:
-    """The quantity of an aside that says nothing else."""
+def _apart(words: str, before: str = "") -> Quantity | None:
+    """The quantity of an aside that says nothing else, behind what stands ``before``."""
     references = _REFERENCES.fullmatch(words)
     if references is not None:
         # Who is named says so; others may too.
@@ -198,11 +261,19 @@ def _apart(words: str) -> Quantity | None:
     tail = None if people is None else _TAIL.fullmatch(words, people.end)
     if people is not None and people.quantity is not None and tail is not None:
         named = people.end > begin + len(people.quantity.text) or told or tail["say"] is not None
-        sized = people.quantity.count is not None and not (told or tail["say"])
-        plain = not sized or _JUDGES.search(people.named) is not None
+        plain = told or tail["say"] or not _is_size(people, before)
         return people.quantity if named and plain else None
     by = lead is not None and lead["told"] is not None and lead["by"] is not None
     return _of_reviews(words[begin:]) if by else None
+
+
+def _is_size(people: People, before: str) -> bool:
+    """Whether so many people may be those that a thing is for: "the cabin is small (4 guests)"."""
+    count = None if people.quantity is None else people.quantity.count
+    if count is None or _JUDGES.search(people.named):
+        return False
+    sized = _SIZES.search(people.named) or _ROOM.search(before)
+    return sized is not None or count[0] == 0
 
 
 def _of_reviews(words: str) -> Quantity | None:

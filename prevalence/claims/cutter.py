@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from prevalence.claims.clauses import CONTRASTS, ENDS, pieces_of, shape_of
 from prevalence.claims.counts import affirming, gathered, without_counts
 from prevalence.claims.english import tagged
-from prevalence.claims.groups import plain_counts
+from prevalence.claims.groups import has_unread_share, plain_counts
 from prevalence.claims.labels import MOST_WORDS, drafts_of
+from prevalence.claims.people import PEOPLE
 from prevalence.claims.quantities import counts_others, quantified, without_words
 from prevalence.claims.speakers import after_frame, people_at
 from prevalence.records import CLAIMS
 from prevalence.text.markdown import blanked, places_of
-from prevalence.text.sentences import Sentence, get_splitter
+from prevalence.text.sentences import Sentence, get_splitter, says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ class Claim:
 
 
 def cut(text: str, *, splitter: Splitter | None = None) -> list[Claim]:
-    """Cut a text into claims, in order; every sentence gives at least one.
+    """Cut a text into claims, in order; every sentence that says anything gives at least one.
 
     Args:
         text: any text.
@@ -129,8 +130,15 @@ def stated_claim(item: object) -> tuple[str, Quantity | None] | None:
 
 
 _PARENTHESES = re.compile(r"(?<=\w), if (?:any|not all|not most),(?= )", re.IGNORECASE)
-_BETWEEN = re.compile(r"\bbetween (\d{1,3}) ?%? and (\d{1,3}) ?%", re.IGNORECASE)
 """Words of a quantity that would be taken for pieces of the sentence."""
+
+
+_ADDRESS = re.compile(
+    rf"\s*(?:dear (?:[\w-]+ ){{0,2}}(?:{PEOPLE}|all|sir|madam|friends?|team|colleagues?)"
+    r"(?:[,!:](?:\s+|$)|$))?(?:based on [^,.;:!?]{3,80}\breviews\b[^,.;:!?]{0,40},\s+(?=\w))?",
+    re.IGNORECASE,
+)
+"""To whom a letter is written, and what it is based on."""
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -141,8 +149,11 @@ def _claims(sentence: Sentence, source: str, index: int) -> list[Claim]:
     """The claims of a sentence, which stands in the text as ``source``."""
     apart = affirming(sentence.text)
     said = _PARENTHESES.sub(_blank, blanked(sentence.text, (aside[:2] for aside in apart)))
-    said = _BETWEEN.sub(lambda at: f"{at[1]}-{at[2]}%".rjust(len(at[0])), plain_counts(said))
-    drafts = drafts_of(said)
+    said = _ADDRESS.sub(_blank, said, count=1)
+    if not says_anything(said) and not apart:
+        return []  # "Dear traveller,"
+    said = plain_counts(said)
+    drafts = [] if has_unread_share(said) else drafts_of(said)
     if len(drafts) < 2 and not any(draft.changed for draft in drafts) and not (drafts and apart):
         quantity = drafts[0].quantity if drafts else None
         text = sentence.text

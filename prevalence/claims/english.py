@@ -27,7 +27,8 @@ __all__ = [
 
 _WORD = re.compile(
     r"(?:[A-Za-z]\.){2,}|(?i:dr|mr|mrs|ms|prof|st|vs)\.(?= \S)|[Nn]o\.(?= ?\d)"
-    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])|\d+(?:[.,:]\d+)*%?"
+    r"|(?i:etc|approx|hrs?|lbs?|mins?|oz)\.(?=, | [a-z\d])"
+    r"|\d+(?:[.,:]\d+)*%?(?:–\d+(?:[.,:]\d+)*%?|\+(?= ))?"
     r"|\w+ ?['’] ?(?:t|s|m|d|re|ve|ll)\b|\w+(?:['’\-]\w+)*['’]?|\.{2,}|\S"
 )
 
@@ -115,7 +116,7 @@ _NOT_ADJECTIVES = word_set(
 )
 _ENDINGS = re.compile(r"(?:ful|less|ous|able|ible|ive|ish|ic|ical|ial|al|proof|-free|-friendly)$")
 _NOUNS_IN_LY = word_set("family supply assembly reply jelly belly bully fly july anomaly italy")
-_NUMERAL = re.compile(r"\d")
+_NUMERAL = re.compile(r"[\d½¼¾⅐-⅞]")
 
 
 def tagged(text: str) -> list[Token]:
@@ -161,6 +162,11 @@ def retagged(words: list[Token]) -> list[Token]:
         slightly = lows[place - 1] == "a" and lows[place] in {"bit", "little"}
         if slightly and tags[place + 1] in {"adj", "adv"}:
             tags[place - 1] = tags[place] = "adv"
+    for place in range(1, len(words)):
+        if words[place].text == "May" and tags[place - 1] in {"prep", "conj", "noun", "mark"}:
+            behind = tags[place + 1 : place + 2]
+            dated = tags[place - 1] == "prep" or behind in ([], ["num"], ["mark"])
+            tags[place] = "noun" if dated else tags[place]
     for place in _names_in(words, tags):
         tags[place] = "noun"
     for place in range(len(lows) - 1):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prevalence.claims.amounts import LIMIT, NUMBER, WORDS, number_of
 from prevalence.claims.clauses import CONTRASTS, is_finite
-from prevalence.claims.english import retagged
+from prevalence.claims.english import retagged, tagged
 from prevalence.claims.people import ADVERB, OTHERS_DO, PEOPLE, REPORT
 from prevalence.claims.speakers import people_at
 from prevalence.claims.words import is_base, is_past, is_past_only, is_third, word_set
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from prevalence.claims.english import Token
 
-__all__ = ["may_act", "plain_counts", "with_people"]
+__all__ = ["has_unread_share", "may_act", "plain_counts", "with_people"]
 
 _NAMES = frozenset({"a minority", "many", "several", "a few"})
 _SHARES = "|".join(
@@ -65,6 +65,18 @@ _OUT_OF = re.compile(
 _OF = re.compile(
     rf"\b(?P<part>{NUMBER}) \((?P<of>(?:out )?of (?:the )?{NUMBER})\)(?= \w)", re.I | re.ASCII
 )
+_PEOPLE_OF = re.compile(
+    rf"\b(?P<part>{NUMBER}) (?P<who>{PEOPLE}) out of (?:the |every )?(?P<whole>{NUMBER})(?= \w)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A whole behind people: "three guests out of ten"."""
+_SPAN = re.compile(
+    rf"\b(?:between (?P<from>{NUMBER}) ?%? and (?P<to>{NUMBER}(?: ?%)?)"
+    rf"|(?P<least>{NUMBER}) ?%? ?(?P<dash>(?<= )[–—](?= )|[—‑]) ?(?P<most>{NUMBER}))"
+    rf"(?= ?%|(?<=%) | per ?cent\b| (?:of (?:the |these |our )?)?{PEOPLE})",
+    re.IGNORECASE | re.ASCII,
+)
+"""A range of people or of a share."""
 _NOT_ALL = re.compile(
     r"\b(?P<some>most|many|some|several|half),? (?:but|though|although) (?:certainly |definitely )?"
     r"not (?:quite )?(?:all|most|every(?:one|body)),?(?= \w)",
@@ -82,7 +94,45 @@ def plain_counts(text: str) -> str:
     """
     said = _OUT_OF.sub(lambda at: f"{at['part']} of {at['whole']}".ljust(len(at[0])), text)
     said = _OF.sub(lambda at: f"{at['part']} {at['of']}".ljust(len(at[0])), said)
+    said = _PEOPLE_OF.sub(_part_of_people, said)
+    said = _SPAN.sub(_span, said)
     return _NOT_ALL.sub(lambda at: at["some"].ljust(len(at[0])), said)
+
+
+def _part_of_people(match: re.Match[str]) -> str:
+    """From "three guests out of ten": "three of ten guests"; rooms may follow "out of ten"."""
+    behind = tagged(match.string[match.end() : match.end() + _AHEAD])
+    people = match["who"]
+    if match["one"] is not None:
+        people = "people" if people.lower().endswith("person") else f"{people}s"
+    said = f"{match['part']} of {match['whole']} {people}".ljust(len(match[0]))
+    whole = behind[0].tag in {"verb", "aux", "base", "neg", "adv"} and len(said) == len(match[0])
+    return said if whole else match[0]
+
+
+_AHEAD = 40
+"""Characters that are looked at to find out whether a verb follows."""
+
+
+def _span(match: re.Match[str]) -> str:
+    """A range without "and" or a dash, which would hold clauses apart."""
+    if match["dash"]:
+        return match[0].replace(match["dash"], "-")
+    return f"{match['from']} to {match['to']}".ljust(len(match[0]))
+
+
+_SHARE = re.compile(
+    rf"(?:[,;] (?:and |but |while |whereas )?|\b(?:but|while|whereas) )(?:{LIMIT})?"
+    rf"\d{{1,3}}(?:\.\d{{1,3}})? ?% (?=\w)(?!{ADVERB}(?:{REPORT}|{OTHERS_DO})\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""A share of people in a further clause, before what not only people do."""
+
+
+def has_unread_share(text: str) -> bool:
+    """Whether a share in a further clause does what things may do, too: "and 10% | bring dogs"."""
+    following = (tagged(text[at.end() : at.end() + _AHEAD])[0] for at in _SHARE.finditer(text))
+    return any(is_base(word.low) and word.tag != "adj" for word in following)
 
 
 def may_act(words: Sequence[Token]) -> bool:

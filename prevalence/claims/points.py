@@ -66,7 +66,7 @@ def _point(parts: list[list[Token]]) -> bool:
     return short and spoken and find_core(parts[0]) is None
 
 
-_MARKS = word_set("mixed positive negative neutral mostly very overwhelmingly somewhat")
+_MARKS = word_set("mixed positive negative neutral mostly very overwhelmingly somewhat none")
 """Words of a cell that only grades what the others say."""
 
 
@@ -81,7 +81,9 @@ def _cells(words: list[Token]) -> list[list[Token]]:
     alone = len(first) == 1 or find_core(first) is None
     named = len(first) <= NAME_WORDS and alone and all(word.tag != "mark" for word in first)
     if not others:
-        return [words]
+        return [words] if find_core(first) is None else [first]
+    if all(not word.low.isalpha() for word in first):
+        return others  # "2/10 | It is noisy"
     if not named or any(noun.adjectives for noun in descriptions_in(first) or []):
         return cells
     return [[*first, first[-1].reworded(":", "mark"), *cell] for cell in others]

@@ -13,11 +13,11 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from prevalence.claims.amounts import NUMBER, RANGES, Quantity
-from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside
+from prevalence.claims.amounts import LIMIT, NUMBER, RANGES, Quantity
+from prevalence.claims.asides import LABEL_WORDS, STOPS, asides, ending_aside, is_grade
 from prevalence.claims.clauses import CONTRASTS, Piece, find_core, pieces_of, shape_of
 from prevalence.claims.english import tagged
-from prevalence.claims.groups import may_act, plain_counts, with_people
+from prevalence.claims.groups import has_unread_share, may_act, plain_counts, with_people
 from prevalence.claims.speakers import FRONT, SAY, SEEN, after_frame, people_at
 from prevalence.text.markdown import closed, without_marks
 
@@ -32,6 +32,12 @@ _OTHERS = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 """A number in a further clause: "2 of 8 stayed dry, while | 3 of 8 got wet"."""
+_COUNTED = re.compile(
+    rf"(?:{LIMIT})?(?:{NUMBER}(?: ?%)?(?=[.,;:!?]|$| (?:and|but|while) )|(?:the )?(?:others|rest)\b"
+    r"|(?:some|many|most|several|a few|few|half|nobody|none)\b)",
+    re.IGNORECASE | re.ASCII,
+)
+"""So many, with or without a word for people."""
 _BY = re.compile(r"\bby (?=\w)", re.IGNORECASE)
 _ANY = re.compile(
     r"(?<!\bat )(?<!\bby )(?<!\bif )(?<!\bin )(?<!\bfor )(?<!\bfrom )(?<!\bwith )\b"
@@ -139,7 +145,8 @@ def without_words(text: str, quantity: Quantity) -> str | None:
     meet = words.low <= quantity.high and quantity.low <= words.high
     meet = meet or (words.of is not None and quantity.of is None)
     nobody = words.high <= RANGES["nobody"][1] and not quantity.denies
-    return found.statement if meet and not nobody else None
+    said = re.search(r"\w", found.statement) is not None
+    return found.statement if meet and said and not nobody else None
 
 
 def _in_words(text: str) -> Quantified | None:
@@ -162,9 +169,17 @@ def _in_words(text: str) -> Quantified | None:
     ending = ending_aside(text, 0)
     if ending is not None and not _says_more(text[: ending.start]):
         return Quantified(text[: ending.start] + text[ending.end :], ending.quantity)
-    for by in islice(_BY.finditer(text), 8):
+    bys = [*islice(_BY.finditer(text), 8)]
+    counted = [by for by in bys if _COUNTED.match(text, by.end())]
+    for by in bys:
         people = people_at(text, by.end())
-        if people is not None and people.quantity is not None and not _says_more(text):
+        # "Rated 4.5/5 by 10 guests", "praised by six guests and criticised by two".
+        other = any(one is not by for one in counted) or is_grade(
+            text[max(by.start() - SEEN, 0) : by.start()]
+        )
+        if other or people is None or people.quantity is None:
+            continue
+        if not _says_more(text):
             return Quantified(text[: by.end()] + people.named + text[people.end :], people.quantity)
     return None
 
@@ -198,6 +213,8 @@ _GAPPED = frozenset({"the", "about", "of", "that"})
 
 def counts_others(text: str) -> bool:
     """Whether a further clause has a number of people of its own, named or not."""
+    if has_unread_share(text):
+        return True
     for match in islice(_OTHERS.finditer(text), 8):
         following = tagged(text[match.end() : match.end() + SEEN])
         if not following:

@@ -27,8 +27,10 @@ def _pattern() -> re.Pattern[str]:
         rf"(?P<quantity>(?:{LIMIT})?(?:"
         rf"(?P<part>{NUMBER})(?: (?:out of|of|in)(?: the)? |(?P<slash> ?/ ?))(?P<whole>{NUMBER})"
         rf"|(?:(?:between )?(?P<from>\d{{1,3}}(?:\.\d{{1,3}})?) ?%?(?: ?[-–] ?| to | and ))?"
-        rf"(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?) ?(?:%|percent|per cent)"
-        rf"|(?P<count>{NUMBER})(?:(?: ?[-–] ?| to )(?P<upto>{NUMBER}))?)|{words})"
+        rf"(?P<percent>\d{{1,3}}(?:\.\d{{1,3}})?)\+? ?(?:%|percent|per cent)\+?"
+        r"|(?P<vulgar>[⅐-⅒⅕-⅞])"
+        rf"|(?P<between>between (?={NUMBER} and {NUMBER} ))?(?P<count>{NUMBER})"
+        rf"(?:(?: ?[-–] ?| to |(?(between) and |(?!)))(?P<upto>{NUMBER})|\+)?)|{words})"
     )
     # "Half of the 8 reviewers"; not "most of the 2 person tents".
     total = rf"(?: (?:the|these|our|all)(?: {NUMBER}(?! (?:person|player|couple)\b))?)?"

@@ -141,6 +141,27 @@ def test_counts_that_stand_apart(sentence, claims):
     assert all(0 <= claim.start < claim.end <= len(sentence) for claim in found)
 
 
+@pytest.mark.parametrize(("text", "claims"), [
+    ("| Battery | 7 of 10 | The battery lasts |", [("The battery lasts.", "7 of 10")]),
+    ("2 of 4 | The room is clean", [("The room is clean.", "2 of 4")]),
+    ("| Pool | 2 reviews | The pool is cold |", [("The pool is cold.", "2")]),
+    ("| Noise | 3 of 10 | It is noisy. |", [("It is noisy.", "3 of 10")]),
+    ("3 of 10: It is noisy.", [("It is noisy.", "3 of 10")]),
+    ("3 of 10 reviewers: It is noisy.", [("It is noisy.", "3 of 10")]),
+    *((f"It is cold (3 {people}).", [("It is cold.", "3")])
+      for people in ("guests", "diners", "visitors", "travellers", "readers", "families")),
+    ("It is cold (1 guest).", [("It is cold.", "1")]),
+    # Grades, and how many fit in.
+    *((text, [(text, None)]) for text in (
+        "3 of 5: great.", "9 out of 10: would stay again.", "The cabin is small (4 guests).",
+        "It is small (4 people).", "Rating: 4.2 out of 5 (10 reviews)", "4.5/5 (12 guests)",
+        "4.2 stars — 10 reviews", "Rated 4.5/5 by 10 guests.", "Rated 4.5 stars by most guests.",
+    )),
+])  # fmt: skip
+def test_counts_of_cells_of_people_and_of_grades(text, claims):
+    assert [(claim.text, claim.quantity and claim.quantity.text) for claim in cut(text)] == claims
+
+
 def test_brackets_behind_a_full_stop_count_no_claim_of_the_next_sentence():
     found = cut("It lasts. (7 reviews) It leaks badly.")
     assert [claim.text for claim in found] == ["It lasts.", "It leaks badly."]

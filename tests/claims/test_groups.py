@@ -131,6 +131,26 @@ def test_counts_in_plain_words_have_the_length_of_their_text(text):
     assert len(plain_counts(text)) == len(text)
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A couple of guests dislike the prices, and 10% bring dogs.",
+        "Most guests love the pool, but about 20% take the bus.",
+    ],
+)
+def test_a_share_whose_verb_things_may_have_leaves_the_sentence_whole(sentence):
+    assert quantified(sentence) is None
+    assert counted(sentence) == [(sentence, None)]
+
+
+def test_a_number_of_others_behind_by_is_not_counted_with_the_first():
+    sentence = "The view is praised by six guests and criticised by two."
+    assert quantified(sentence) is None
+    assert counted(sentence) == [
+        ("The view is praised by guests.", "six"), ("The view is criticised by two.", None),
+    ]  # fmt: skip
+
+
 def test_words_without_a_group_are_the_same_list():
     words = tagged("Most users love the two pools and the bar.")
     assert with_people(words) is words

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from prevalence.claims import cut
 from prevalence.claims.amounts import RANGES, Quantity
 from prevalence.claims.asides import asides
 from prevalence.claims.comparison import agreement, wilson_interval
@@ -163,7 +164,7 @@ def test_quantities_by_hand(text, statement, low, high):
     "Guests are looked after by everyone who works there.", "Nobody answered the phone.",
     "Everyone should try it once.",
     "Most remarks are positive.", "A couple was delighted with it.",
-    "One person out of nine loved it.", "All reviewers but one love it.",
+    "All reviewers but one love it.",
     "All customers, except one, love it.",
     "Most mention of the battery is positive.", "Nearly everyone was friendly.",
     "Everyone is praised for the service.", "9/10 would buy it again.", "1/3 cup is enough.",
@@ -182,11 +183,59 @@ def test_quantities_of_things_and_none_at_all(text):
     assert quantified(text) is None
 
 
+@pytest.mark.parametrize(("words", "low", "high"), [
+    ("20–90% of guests", 0.2, 0.9), ("Roughly 20–30% of guests", 0.2, 0.4),
+    ("20% – 30% of guests", 0.2, 0.3), ("20—30 percent of guests", 0.2, 0.3),
+    ("Between 20% and 30% of the guests", 0.2, 0.3),
+    ("Three guests out of ten", 0.3, 0.3), ("3 people out of every 10", 0.3, 0.3),
+    ("One person out of nine", 1 / 9, 1 / 9),
+    ("80%+ of guests", 0.8, 1.0), ("80+% of guests", 0.8, 1.0),
+    ("Up to a quarter of guests", *RANGES["few"]), ("Up to a third of guests", 0.0, 0.35),
+    ("At most half of the guests", *RANGES["a minority"]),
+    ("No more than two thirds of guests", 0.0, 0.67),
+    ("Less than three quarters of guests", 0.0, 0.75),
+    ("½ of guests", *RANGES["half"]), ("About ⅓ of the guests", *RANGES["a third"]),
+    ("¼ of guests", *RANGES["a quarter"]), ("Over ⅔ of guests", *RANGES["over two thirds"]),
+    ("¾ of guests", *RANGES["three quarters"]), ("⅗ of guests", 0.6, 0.6),
+    ("At least ⅞ of guests", 0.875, 1.0),
+])  # fmt: skip
+def test_shares_in_other_signs_and_words(words, low, high):
+    found = quantified(f"{words} praise the pool and the bar.")
+    assert found.statement in {"Guests praise the pool and the bar.",
+                               "People praise the pool and the bar."}  # fmt: skip
+    claims = cut(f"{words} praise the pool and the bar.")
+    assert (found.quantity.low, found.quantity.high) == (pytest.approx(low), pytest.approx(high))
+    if not found.quantity.denies:  # "few" is left where it is
+        shares = [(claim.quantity.low, claim.quantity.high) for claim in claims]
+        assert shares == 2 * [(found.quantity.low, found.quantity.high)]
+
+
+@pytest.mark.parametrize(("words", "count"), [
+    ("2–3 guests", (2, 3)), ("2 – 3 guests", (2, 3)), ("2\u20113 guests", (2, 3)),
+    ("Between 2 and 3 guests", (2, 3)), ("Between two and three of the guests", (2, 3)),
+    ("5+ guests", (5, math.inf)),
+])  # fmt: skip
+def test_numbers_of_people_in_other_signs_and_words(words, count):
+    assert quantified(f"{words} found the walls thin.").quantity.count == count
+    (claim,) = cut(f"{words} found the walls thin.")
+    assert (claim.text, claim.quantity.count) == ("The walls are thin.", count)
+    assert claim.start == 0
+
+
+@pytest.mark.parametrize("text", [
+    "It takes 2–3 days.", "Two guests out of ten rooms complained.", "½ of the pool is closed.",
+    "Between 2 and 3 pools are open.", "Open 24–7 for guests.",
+])  # fmt: skip
+def test_such_signs_and_words_of_things(text):
+    assert quantified(text) is None
+    assert [(claim.text, claim.quantity) for claim in cut(text)] == [(text, None)]
+
+
 def test_a_number_of_people_is_a_share_of_the_reviews():
     quantity = quantified("Two customers returned it.").quantity
     assert quantity.count == (2, 2)
     assert quantity.shares(8) == (0.25, 0.25)
-    assert quantity.shares(1) == (1.0, 1.0)
+    assert quantity.shares(1) == (2.0, 2.0)  # more than there are
     assert quantified("Both reviewers liked it.").quantity.count == (2, 2)
     assert quantified("One customer returned it.").statement == "A customer returned it."
     assert quantified("One owner returned it.").statement == "An owner returned it."
@@ -206,7 +255,12 @@ def test_a_number_of_people_is_a_share_of_the_reviews():
     ("No more than 2 users", 0.0, 0.2),
     ("No fewer than 2 users", 0.2, 1.0),
     ("A single user", 0.1, 0.1),
-    ("1,200 users", 1.0, 1.0),
+    ("5+ users", 0.5, 1.0),
+    # More than there are: above 1, where no share of the reviews lies.
+    ("11 users", 1.1, 1.1),
+    ("At least 12 users", 1.2, 1.2),
+    ("12-15 users", 1.2, 1.2),
+    ("1,200 users", 120.0, 120.0),
 ])  # fmt: skip
 def test_limits_of_a_number_of_people_in_ten_reviews(words, low, high):
     quantity = quantified(f"{words} love it.").quantity
@@ -250,6 +304,9 @@ def test_people_without_a_quantity_and_frames():
     ("100% of", 10, 10, True),
     ("10 of 10", 3, 10, False),
     ("most", None, 20, None),
+    ("4", 3, 3, False),          # four users of three reviews
+    ("At least 12", 3, 3, False),
+    ("2-4", 3, 3, True),
 ])  # fmt: skip
 def test_agreement_by_hand(words, support, n_reviews, agrees):
     quantity = quantified(f"{words} users love it." if words != "nobody" else "Nobody loves it.")
