@@ -487,8 +487,8 @@ def test_it_is_said_what_the_figures_of_the_chosen_threshold_rest_on(
         return shown.partition("chosen: ")[2]
 
     crossed = note(pairs)
-    assert crossed.startswith("its figures are those of products that no choice had seen")
-    assert crossed.endswith("so they can be lower than those of present")
+    assert crossed.startswith("cross-validated, each product decided by the threshold chosen on")
+    assert crossed.endswith("so its figures can be lower than those of present")
     labelled = [pair("dry", "boots", 1, "x"), pair("wet", "boots", 0, "x")]
     assert note(pairs, "--held-out", write(*labelled, name="second.jsonl")) == (
         "the threshold from the first set"
