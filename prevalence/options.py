@@ -86,6 +86,14 @@ def described_fields(kind: type) -> Iterator[tuple[Field[Any], Description]]:
             yield each, each.metadata[_KEY]
 
 
+def _given(options: Any) -> Iterator[tuple[Field[Any], Description, Any, set[str]]]:
+    """Described fields that are not None, with their values and the words of their types."""
+    for each, said in described_fields(type(options)):
+        value = getattr(options, each.name)
+        if value is not None:
+            yield each, said, value, set(re.findall(r"\w+", str(each.type)))
+
+
 def check_numbers(options: Any) -> None:
     """Refuse what is no number in a described field of numbers, or lies outside its bounds.
 
@@ -102,10 +110,8 @@ def check_numbers(options: Any) -> None:
     Traceback (most recent call last):
     prevalence.errors.ConfigurationError: slices must be at least 1, not 0
     """
-    for each, said in described_fields(type(options)):
-        value = getattr(options, each.name)
-        named = re.findall(r"\w+", str(each.type))
-        if value is None or not {"int", "float"} & {*named}:
+    for each, said, value, named in _given(options):
+        if not {"int", "float"} & named:
             continue
         kind, rule = (Real, "a number") if "float" in named else (Integral, "a whole number")
         fits = isinstance(value, kind) and not isinstance(value, bool)
@@ -138,9 +144,8 @@ def check_texts(options: Any) -> None:
     Traceback (most recent call last):
     prevalence.errors.ConfigurationError: baker must be a string, not 5
     """
-    for each, _ in described_fields(type(options)):
-        value, named = getattr(options, each.name), set(re.findall(r"\w+", str(each.type)))
-        if value is None or "str" not in named or "Sequence" in named:
+    for each, _, value, named in _given(options):
+        if "str" not in named or "Sequence" in named:
             continue
         kinds = (str, Path) if "Path" in named else (str,)
         if not isinstance(value, kinds):

@@ -174,9 +174,8 @@ class Study:
     def turned_note(self, pairs: Iterable[Pairing]) -> list[str]:
         """Says which metrics of some pairings :meth:`turned_grids` turns round, if any."""
         turned = dict.fromkeys(pair.row for pair in pairs if self.low_is_good(pair.metric))
-        return [f"low is good, so the signs of scores are turned round: {', '.join(turned)}"][
-            : len(turned)
-        ]
+        said = f"low is good, so the signs of scores are turned round: {', '.join(turned)}"
+        return [said] if turned else []
 
 
 @dataclass(frozen=True, slots=True)

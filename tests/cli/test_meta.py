@@ -272,40 +272,6 @@ def test_a_comparison_says_which_summaries_it_is_about(run: Run, write: Write) -
     assert note not in whole
 
 
-def test_systems_that_were_rated_on_different_products_are_noted(run: Run, write: Write) -> None:
-    rows = [
-        {"id": str(n), "system": s, "human": {"tone": [n + k]}, "metrics": {"m": n}}
-        for n in range(4) for k, s in enumerate("xy")
-    ]  # fmt: skip
-    note = "systems were rated on different products: 3 of 4 products have all systems\n"
-    whole, part = write(*rows, name="whole.jsonl"), write(*rows[:-1], name="part.jsonl")
-    for words in (["correlate"], ["correlate", "--level", "pooled"], ["means"]):
-        assert "different products" not in run("meta", *words, whole).stderr
-        assert note in run("meta", *words, part).stderr
-        assert note not in run("meta", *words, part, "--quiet").stderr
-    assert "different" not in run("meta", "correlate", part, "--level", "summary").stderr
-    shown = run("meta", "means", part, "--of", "metrics").stderr
-    assert "systems were scored on different products: 3 of 4" in shown
-
-
-def test_metrics_that_lack_values_on_different_products_are_noted(run: Run, write: Write) -> None:
-    rows = [
-        {"id": str(n), "system": s, "human": {"tone": [n + k], "style": [n - k]},
-         "metrics": {"whole": n, "even": None if n == 2 else n,
-                     "uneven": None if n == k else n, "odd": None if n == k + 2 else n}}
-        for n in range(4) for k, s in enumerate("xy")
-    ]  # fmt: skip
-    note = (
-        "values are missing on different products for different systems, whose means differ with "
-        "the products then: uneven, odd\n"
-    )
-    path = write(*rows)
-    assert run("meta", "correlate", path).stderr.count(note) == 1
-    for words in (["--level", "summary"], ["--missing", "zero"], ["--quiet"],
-                  ["--metrics", "whole,even"]):  # fmt: skip
-        assert "different products" not in run("meta", "correlate", path, *words).stderr
-
-
 @pytest.mark.parametrize(
     ("rows", "said"), [(7, "of 40 resamples"), (6, r"of \d+ to \d+ resamples")]
 )
@@ -494,22 +460,6 @@ def test_significance_of_counts_is_the_published_one(run: Run) -> None:
     words = ("--decimals", 2, "--rounding", "truncate", "--quiet", "--debug")
     shown = run("meta", "significance", "--counts", "5196,804", *words).stdout
     assert re.search(r"^5196 : 804 +3214\.94 +1 +0\.0000\*\* +0\.73$", shown, re.MULTILINE)
-
-
-def test_means_with_marks(run: Run) -> None:
-    shown = run("meta", "means", RATINGS, "--mark", 2).stdout
-    assert re.search(r"^balanced +4\.333¹ +3\.833¹ +4\.083¹$", shown, re.MULTILINE)
-    assert re.search(r"^trivial +4\.000 +1\.278 +2\.639$", shown, re.MULTILINE)
-    # 4.333 and 3.833 are cut to 4 and 3, whose mean is 3.5.
-    words = ("--average-rounded", "--rounding", "truncate", "--decimals", 0, "--mark", 0)
-    assert re.search(r"^balanced +4 +3 +3$", run("meta", "means", RATINGS, *words).stdout, re.M)
-
-
-def test_a_dimension_and_a_metric_of_one_name_have_a_column_each(run: Run, write: Write) -> None:
-    human = {"tone": [2, 4], "depth": [1, 2]}
-    path = write({"id": "a", "system": "s", "human": human, "metrics": {"tone": 9}})
-    shown = run("meta", "means", path, "--of", "both", "--mark", 0, "--format", "csv").stdout
-    assert shown == "system,people.tone,depth,tone\ns,3.0,1.5,9.0\n"
 
 
 def test_json_on_a_terminal_drives_nothing(
@@ -723,16 +673,3 @@ def test_duels_without_a_dimension_are_named(run: Run, tmp_path: Path) -> None:
     assert f"{path}:1: b: is the string 'balanced', as a is; give two systems" in refused.stderr
     path.write_text(json.dumps(duel | {"dimension": "humour"}) + "\n")
     assert "compared, but not rated by people: duels · humour" in run(*words).stdout
-
-
-def test_means_of_what_the_inputs_lack_name_the_other(run: Run, write: Write) -> None:
-    scored = write({"id": 1, "system": "x", "metrics": {"m": 1}})
-    lacking = run("meta", "means", scored)
-    assert lacking.exit_code == 2
-    assert "--of human: the inputs hold no ratings; add a file, or use --of metrics" in (
-        lacking.stderr
-    )
-    rated = write({"id": 1, "system": "x", "human": {"tone": 1}})
-    assert "hold no metrics; add a file, or use --of human" in (
-        run("meta", "means", rated, "--of", "metrics").stderr
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     Run = Callable[..., Result]
+    Write = Callable[..., Path]
 
 ITEMS = 8
 SCORES = {
@@ -111,3 +113,33 @@ def test_options_that_do_not_fit(
     result = run("meta", "means", str(ratings), *given)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_means_with_marks(run: Run, repository: Path) -> None:
+    examples = str(repository / "examples" / "ratings.jsonl")
+    shown = run("meta", "means", examples, "--mark", 2).stdout
+    assert re.search(r"^balanced +4\.333¹ +3\.833¹ +4\.083¹$", shown, re.MULTILINE)
+    assert re.search(r"^trivial +4\.000 +1\.278 +2\.639$", shown, re.MULTILINE)
+    # 4.333 and 3.833 are cut to 4 and 3, whose mean is 3.5.
+    words = ("--average-rounded", "--rounding", "truncate", "--decimals", 0, "--mark", 0)
+    assert re.search(r"^balanced +4 +3 +3$", run("meta", "means", examples, *words).stdout, re.M)
+
+
+def test_a_dimension_and_a_metric_of_one_name_have_a_column_each(run: Run, write: Write) -> None:
+    human = {"tone": [2, 4], "depth": [1, 2]}
+    path = write({"id": "a", "system": "s", "human": human, "metrics": {"tone": 9}})
+    shown = run("meta", "means", path, "--of", "both", "--mark", 0, "--format", "csv").stdout
+    assert shown == "system,people.tone,depth,tone\ns,3.0,1.5,9.0\n"
+
+
+def test_means_of_what_the_inputs_lack_name_the_other(run: Run, write: Write) -> None:
+    scored = write({"id": 1, "system": "x", "metrics": {"m": 1}})
+    lacking = run("meta", "means", scored)
+    assert lacking.exit_code == 2
+    assert "--of human: the inputs hold no ratings; add a file, or use --of metrics" in (
+        lacking.stderr
+    )
+    rated = write({"id": 1, "system": "x", "human": {"tone": 1}})
+    assert "hold no metrics; add a file, or use --of human" in (
+        run("meta", "means", rated, "--of", "metrics").stderr
+    )

@@ -126,3 +126,37 @@ def test_pairs_of_raters_that_share_little_are_noted(run: Run, write: Write) -> 
     records = json.loads(run("meta", "agreement", RATINGS, "--format", "json").stdout)["rows"]
     shared = {r["column"]: r["value"] for r in records if r["row"] == "coverage"}
     assert (shared["least shared"], shared["most shared"]) == (30, 30)
+
+
+def test_systems_that_were_rated_on_different_products_are_noted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": str(n), "system": s, "human": {"tone": [n + k]}, "metrics": {"m": n}}
+        for n in range(4) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    note = "systems were rated on different products: 3 of 4 products have all systems\n"
+    whole, part = write(*rows, name="whole.jsonl"), write(*rows[:-1], name="part.jsonl")
+    for words in (["correlate"], ["correlate", "--level", "pooled"], ["means"]):
+        assert "different products" not in run("meta", *words, whole).stderr
+        assert note in run("meta", *words, part).stderr
+        assert note not in run("meta", *words, part, "--quiet").stderr
+    assert "different" not in run("meta", "correlate", part, "--level", "summary").stderr
+    shown = run("meta", "means", part, "--of", "metrics").stderr
+    assert "systems were scored on different products: 3 of 4" in shown
+
+
+def test_metrics_that_lack_values_on_different_products_are_noted(run: Run, write: Write) -> None:
+    rows = [
+        {"id": str(n), "system": s, "human": {"tone": [n + k], "style": [n - k]},
+         "metrics": {"whole": n, "even": None if n == 2 else n,
+                     "uneven": None if n == k else n, "odd": None if n == k + 2 else n}}
+        for n in range(4) for k, s in enumerate("xy")
+    ]  # fmt: skip
+    note = (
+        "values are missing on different products for different systems, whose means differ with "
+        "the products then: uneven, odd\n"
+    )
+    path = write(*rows)
+    assert run("meta", "correlate", path).stderr.count(note) == 1
+    for words in (["--level", "summary"], ["--missing", "zero"], ["--quiet"],
+                  ["--metrics", "whole,even"]):  # fmt: skip
+        assert "different products" not in run("meta", "correlate", path, *words).stderr

@@ -156,13 +156,13 @@ def test_only_a_permutation_of_systems_says_something_of_other_systems():
     # Two metrics as good as each other over systems in general, each with its own favourites.
     rng = np.random.default_rng(4)
     refused = {"systems": 0, "both": 0}
-    for _ in range(60):
+    for _ in range(100):
         human = rng.normal(size=(20, 8)) + (quality := rng.normal(size=8))
-        grids = [quality + rng.normal(0, 1.0, 8) + rng.normal(size=(20, 8)) for _ in range(2)]
+        grids = [quality + rng.normal(0, 0.7, 8) + rng.normal(size=(20, 8)) for _ in range(2)]
         for over in refused:
             found = permutation_test(
                 "system", "kendall", *grids, human, over=over, trials=99, seed=1
             )
             refused[over] += found.p <= 0.05
-    assert refused["systems"] <= 6
-    assert refused["both"] >= 12
+    assert refused["systems"] <= 5
+    assert 16 <= refused["both"] <= 26  # docs/meta.md: a fifth
